@@ -26,9 +26,7 @@ import type { BodyReader } from "./openai/read/readbody.ts"
 import { isResponseId } from "./openai/responses/store.ts"
 import { routesOf, type Service } from "./routes.ts"
 
-/**
- * What `createApp` makes: `serve` takes it, and so does whatever calls a `fetch` with a request.
- */
+/** The result of `createApp`: pass it to `serve`, or call its `fetch`. */
 export interface App {
   fetch(request: Request): Response | Promise<Response>
   /** The reply to a path of the application. */
@@ -36,23 +34,24 @@ export interface App {
 }
 
 /**
- * Who may call an application, what a request may hold, and what it says where a request says
- * nothing. Every field may be missing.
+ * Who may call an application, what a request may hold, and defaults for requests. Every field is
+ * optional.
  */
 export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
-  /** Reads bodies. Default: large ones in a thread, where there are threads. */
+  /** Reads bodies. Default: reads large ones in a thread, if the platform has threads. */
   reader?: BodyReader
-  /** Silence of a stream before a comment is sent; 15 s. */
+  /** Milliseconds without an event after which a stream sends a comment. Default 15,000. */
   heartbeatMs?: number
   /**
-   * Keys of which every request but a health check must carry one. An empty one is a RangeError.
+   * API keys. Every request except a health check must carry one of them. An empty key is a
+   * RangeError.
    */
   apiKeys?: readonly string[]
   /** Origins whose pages may call, besides those of this machine and of this server; `*`: any. */
   cors?: readonly string[]
   /**
-   * What a constrained answer does at the end of its budget when the request does not say. Default
+   * What happens to a constrained answer at the end of its budget, unless the request says. Default
    * truncate.
    */
   onLength?: "truncate" | "close"
@@ -64,8 +63,8 @@ export interface AppOptions extends ModelNameOptions {
    */
   strictMaxTokens?: boolean
   /**
-   * Refuse tools that a service would run, such as `web_search`. Default: they are left out while
-   * no call of one is asked for, and `tokenrail.warnings` says so.
+   * Refuse tools that a service would run, such as `web_search`. Default: they are left out unless
+   * a call of one is required, and `tokenrail.warnings` says so.
    */
   strictTools?: boolean
   /**
@@ -74,15 +73,18 @@ export interface AppOptions extends ModelNameOptions {
    */
   maxWaiting?: number
   /**
-   * What each key may ask for in a minute; all callers together where there are no keys. Default:
-   * no bound.
+   * Requests and tokens a minute for each key, or for all callers together if there are no keys.
+   * Default: no bound.
    */
   rates?: RateOptions
-  /** Is told of every request, by one line when its reply is whole. */
+  /** Receives one line for every request, when its reply is complete. */
   logger?: RequestLogger
   /** `/metrics` needs no key. */
   metricsPublic?: boolean
-  /** Asked on every request: whether new work is taken. A dead engine is seen without it. */
+  /**
+   * Called on every request: whether the application accepts new work. A dead engine is noticed
+   * without it.
+   */
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
 
@@ -261,13 +263,13 @@ function failed(error: unknown, c: Context<Environment>): Response {
   return form(error, c.var.exchange)
 }
 
-/** The route that a request belongs to; one for all that belong to none. */
+/** Returns the route of a request, or `other` if it has none. */
 function routeOf(c: Context): string {
   const path = matchedRoutes(c).at(-1)?.path ?? "/*"
   return path === "/*" ? "other" : path.replace(/\{.*\}/, "")
 }
 
-/** The package that counts is of Node alone. */
+/** prom-client runs on Node only. */
 async function openMetrics(engine: Engine): Promise<Pick<Metrics, "record" | "response">> {
   try {
     const { Metrics } = await import("./http/metrics.ts")
@@ -279,7 +281,7 @@ async function openMetrics(engine: Engine): Promise<Pick<Metrics, "record" | "re
 }
 
 function lineOf(engine: Engine): Line {
-  // Aborted ones may never have left the line: to count them would promise too much.
+  // Aborted sequences may never have left the line: counting them would promise too much.
   const { stop, length, error } = engine.metrics.finished
   return { ...engine.load(), finished: stop + length + error }
 }

@@ -4,17 +4,17 @@
  * The floors below throw errors with kinds and no statuses (GrammarError, SamplingError,
  * RequestError, …); the server throws `Refusal` for what it finds itself. Both end in one body, the
  * one that every OpenAI client reads: `{error: {message, type, param, code, kind?, path?, hint?}}`.
- * The message alone must be enough, because some clients show nothing else. The statuses are few on
- * purpose: clients retry 408, 409, 429 and 5xx and some of them 415 and 422, so whatever would fail
- * again is a 400.
+ * The message alone must be enough, because some clients show nothing else. There are few statuses
+ * on purpose: clients retry 408, 409, 429 and 5xx, and some of them 415 and 422, so an error that
+ * would occur again is a 400.
  */
 import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
 import { cutMiddle } from "./http/quote.ts"
 import { type EndpointWords, fieldNames, overflowTold } from "./overflow.ts"
 
 /**
- * Units of an error's message, of its hint, and of the place that it names. What is longer loses
- * its middle.
+ * Maximum UTF-16 units of an error's message, of its hint, and of its path. Longer texts lose their
+ * middle.
  */
 export const maxMessageUnits = 2_000
 export const maxPlaceUnits = 256
@@ -50,7 +50,7 @@ const statuses = {
 /** Why a request is refused or failed; each has one HTTP status. */
 export type ErrorCode = keyof typeof statuses
 
-/** The body of every reply that is no success, and of the event that ends a stream by an error. */
+/** The body of every unsuccessful reply, and of the event that ends a stream with an error. */
 export interface ErrorBody {
   error: {
     message: string
@@ -68,12 +68,12 @@ export interface ErrorBody {
 
 export interface RefusalDetails {
   param?: string
-  /** The way out. It is also the end of the message. */
+  /** What the caller can do. It is also the end of the message. */
   hint?: string
   headers?: Record<string, string>
 }
 
-/** A request that the server itself turns down. */
+/** A request that the server itself refuses. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   /** The message without the hint. */
@@ -92,15 +92,18 @@ export class Refusal extends Error {
 /** Where a constraint came from, so that the refusal of a grammar can name the request's field. */
 export interface ErrorContext {
   constraint?: { field: string; isSchema: boolean } | null
-  /** The request has tools, which the path of a refusal may lead into. */
+  /** The request has tools, so the path of a refusal may point into them. */
   hasTools?: boolean
-  /** Where a place in the tools of a turn stands in the request, if not there. */
+  /** Maps a path in the tools of a turn to a path in the request, if they differ. */
   toolPath?: (path: string) => string
-  /** How the endpoint names its fields, and what its clients know a prompt by that is too long. */
+  /**
+   * How the endpoint names its fields, and by which sentence its clients recognise a prompt that is
+   * too long.
+   */
   words?: EndpointWords
-  /** Seconds after which a full waiting line is worth another try. */
+  /** Seconds after which a client may try again if the waiting line is full. */
   retryAfterSeconds?: number
-  /** Is told what the client will be told, and why. */
+  /** Receives the error that the client gets, and its cause. */
   noted?: (told: ErrorBody["error"], error: unknown) => void
 }
 
@@ -117,7 +120,7 @@ export function toHttpError(error: unknown, context: ErrorContext = {}): HttpErr
   return told
 }
 
-/** The same as a finished reply. */
+/** The same as a complete reply. */
 export function errorResponse(error: unknown, context?: ErrorContext): Response {
   const { status, body, headers } = toHttpError(error, context)
   return new Response(JSON.stringify(body), {
@@ -157,8 +160,8 @@ function classify(error: unknown, context: ErrorContext): HttpError {
 }
 
 /**
- * What the machine lacks, by the code of the system's error. That passes: it is no fault of the
- * request or the server.
+ * Missing resources by the code of the system's error. Such errors pass: neither the request nor
+ * the server is at fault.
  */
 const lacks: Readonly<Record<string, string>> = {
   EMFILE: "the server has as many files open as it may",
@@ -168,7 +171,7 @@ const lacks: Readonly<Record<string, string>> = {
   ENOMEM: "the server's machine has no memory left",
 }
 
-/** Undefined: it lacks nothing. Causes are looked at too. */
+/** Returns undefined if no resource is missing. Also looks at the causes of an error. */
 function lackOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { code } = at as NodeJS.ErrnoException
@@ -177,7 +180,7 @@ function lackOf(error: unknown): string | undefined {
   return undefined
 }
 
-/** A message of the system without the paths that it quotes: they are nobody's business outside. */
+/** Returns a message of the system without the paths that it quotes, which clients must not see. */
 function withoutPaths(message: string): string {
   return message.replace(/(['"])(?:file:\/\/|[A-Za-z]:)?[\\/][^'"]*\1/g, "a file")
 }
@@ -230,7 +233,9 @@ function retryAdvice(status: number, context: ErrorContext): Record<string, stri
   return status === 500 ? { "x-should-retry": "false" } : {}
 }
 
-/** LangChain gives up on 429 at once without `retry-after`; openai reads the milliseconds first. */
+/**
+ * Without `retry-after` LangChain gives up on a 429 at once; openai reads the milliseconds first.
+ */
 export function retryHeaders(waitSeconds: number): Record<string, string> {
   const seconds = Math.max(1, Math.ceil(waitSeconds))
   return { "retry-after": String(seconds), "retry-after-ms": String(seconds * 1000) }

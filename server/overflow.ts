@@ -1,10 +1,10 @@
 /**
  * A request that the context cannot hold, in the words by which clients recognise it.
  *
- * Clients shorten a conversation by themselves, or say so, when they find one of a few sentences in
- * an error: OpenAI's and vLLM's on its endpoints, Anthropic's on /v1/messages. Some read the
- * numbers out of it. So the sentences are theirs to the letter, and only what stands behind them is
- * ours.
+ * Clients shorten a conversation by themselves, or report its length, when they find one of a few
+ * sentences in an error: OpenAI's and vLLM's on their endpoints, Anthropic's on /v1/messages. Some
+ * clients read numbers out of it. So these sentences are copied exactly, and only the text behind
+ * them is ours.
  */
 import type { ContextOverflow } from "../runtime/index.ts"
 
@@ -22,7 +22,7 @@ export function fieldNames({ prompt, maxTokens }: EndpointWords): Readonly<Recor
   return { max_tokens: maxTokens, messages: prompt, prompt }
 }
 
-/** What is said, and of which field. */
+/** The message, and the field that it is about. */
 export function overflowTold(
   overflow: ContextOverflow,
   { api, prompt, maxTokens }: EndpointWords,
@@ -57,7 +57,7 @@ function anthropicSentence({
   if (maxTokens !== null) {
     return `input length and \`max_tokens\` exceed context limit: ${promptTokens} + ${maxTokens} > ${contextLength}, decrease input length or \`max_tokens\` and try again`
   }
-  // A prompt that fits by itself leaves no room for an answer.
+  // The prompt fits, but leaves no room for an answer.
   const most = promptTokens > contextLength ? contextLength : contextLength - answerTokens
   return `prompt is too long: ${isCounted ? "" : "at least "}${promptTokens} tokens > ${most} maximum`
 }

@@ -1,10 +1,10 @@
 /**
  * The application on a socket.
  *
- * Bound to a loopback address it answers only to local names in the Host header: a web page that
- * makes its own name resolve to 127.0.0.1 (DNS rebinding) is turned away. Closing is in two steps:
- * no new connections, then a time in which running answers may finish. Before that, `settled` waits
- * for them while the port stays open.
+ * When it is bound to a loopback address, it accepts only local names in the Host header: a web
+ * page that makes its own name resolve to 127.0.0.1 (DNS rebinding) is refused. Closing has two
+ * steps: first no new connections, then a time in which running answers may finish. Before that,
+ * `settled` waits for them while the port stays open.
  *
  * What a connection can cost is bounded: the time of its headers and of its body, the number of
  * connections, and the time for which a reader may take nothing.
@@ -20,7 +20,7 @@ import { isLocalName, isLoopback } from "./http/access.ts"
 import { answerHalfClosed } from "./http/halfclosed.ts"
 import { gatherPieces } from "./http/pieces.ts"
 
-/** Where a server listens, and what a connection may cost. Every field may be missing. */
+/** Where a server listens, and what a connection may cost. Every field is optional. */
 export interface ServeOptions {
   /** 127.0.0.1 unless given. */
   host?: string
@@ -29,8 +29,8 @@ export interface ServeOptions {
   /** Host names that pass besides loopback names on a loopback address; `*` lets any pass. */
   allowHosts?: readonly string[]
   /**
-   * Milliseconds for which a client may take nothing of its reply before it is cut off; 0: for
-   * ever. Default 5 minutes.
+   * Milliseconds for which a client may read nothing of its reply before the connection is closed;
+   * 0: no bound. Default 5 minutes.
    */
   stallMs?: number
   /** Connections at once, at least 1; further ones are closed. Default 4,096. */
@@ -45,18 +45,18 @@ const serveFields = {
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Times in milliseconds. Node's parser answers for itself, in text: 408 to what is late, 431 to
- * what is too large.
+ * Times in milliseconds. Node's parser answers by itself, in text: 408 if a request is late, 431 if
+ * its head is too large.
  */
 const connectionLimits = {
-  /** A slow head holds nothing but its connection, but there are only so many. */
+  /** A slow head holds only its connection, but connections are limited. */
   headersTimeout: 15_000,
   /** The largest body in this time takes 1.1 Mbit/s. */
   requestTimeout: 120_000,
   maxHeaderSize: 16_384,
   /**
-   * Longer than the usual minute after which proxies let go, so that they never send into a closing
-   * connection.
+   * Longer than the minute after which proxies usually close idle connections, so that they never
+   * send into a closing one.
    */
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
@@ -67,7 +67,7 @@ export interface RunningServer {
   readonly url: string
   readonly port: number
   /**
-   * Whether the replies that run now have ended within `maxMs`. The server goes on listening and
+   * Resolves to whether the replies that run now end within `maxMs`. The server keeps listening and
    * answering.
    */
   settled(maxMs: number): Promise<boolean>
@@ -75,7 +75,7 @@ export interface RunningServer {
   close(options?: { drainMs?: number }): Promise<void>
 }
 
-/** The address cannot be had. */
+/** The server cannot listen on the address. */
 export class ListenError extends Error {
   override readonly name = "ListenError"
 }
@@ -108,7 +108,7 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
   }
   const listener = getRequestListener(answer, {
     hostname: host,
-    // A library does not replace the globals of the process that it is loaded into.
+    // A library must not replace the globals of its process.
     overrideGlobalObjects: false,
     errorHandler: (error) => errorResponse(isNoAddress(error) ? noAddress() : error),
   })
@@ -146,7 +146,8 @@ export function createFetch(
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   return async (input, init) => {
     const request = new Request(input, init)
-    // The caller's own: that of a request no longer fires once the request has been collected.
+    // The caller's own signal: a request's signal no longer fires once the request has been
+    // collected.
     const signal = init?.signal ?? (input instanceof Request ? input.signal : request.signal)
     signal.throwIfAborted()
     const aborted = new Promise<never>((_, reject) => {
@@ -189,9 +190,9 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-/** Cuts connections whose client takes nothing of what is there for it. */
+/** Closes connections whose client reads nothing although there is something to read. */
 function cutStalled(server: HttpServer, stallMs: number): void {
-  // Fires also where a client waits for us, which may take as long as it takes.
+  // Also fires while a client waits for the server, which is not bounded.
   server.setTimeout(Math.min(stallMs, maxTimerMs), (socket) => {
     if (socket.writableLength > 0) socket.destroy()
   })
@@ -220,8 +221,8 @@ async function close(server: HttpServer, drainMs: number): Promise<void> {
 }
 
 /**
- * The reply, or an error where Node would refuse to write its head: nobody would end what makes the
- * body then.
+ * Returns the reply, or an error if Node would refuse to write its head: then nothing would end the
+ * producer of the body.
  */
 function writable(response: Response): Response {
   for (const [name, value] of response.headers) {

@@ -14,8 +14,8 @@ type Block =
   /** `input` is the JSON text of the arguments. */
   | { type: "tool_use"; id: string; caller: { type: "direct" }; name: string; input: string }
 
-// Clients send back only thoughts that are signed. Nobody checks the signature here, so it claims
-// nothing.
+// Clients send back only thoughts that are signed. This server checks no signature, so the field
+// claims nothing.
 const signature = "unsigned"
 
 /** The blocks of one answer. */
@@ -65,7 +65,7 @@ export class Blocks {
     return `[${texts.join(",")}]`
   }
 
-  /** More of the open block when it is of the kind, else of a new one. */
+  /** Returns the events that add `text` to the open block of this type, or to a new one. */
   private extend(type: Block["type"], text: string): object[] {
     const open = this.isOpen ? this.blocks.at(-1) : undefined
     if (open?.type !== type) return [...this.begin(emptyBlock(type)), ...this.extend(type, text)]
@@ -114,7 +114,7 @@ function emptyBlock(type: Block["type"]): Block {
   throw new Error("internal: arguments outside of a call")
 }
 
-/** Not where the budget ended within a call, which only a request that asks for it can have. */
+/** Whether `text` is JSON. Arguments are not if the budget ended within a call. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)

@@ -16,8 +16,8 @@ import { isFields } from "../openai/request/wire.ts"
 import { templateId } from "./ids.ts"
 
 /**
- * What the template reads. Each result of a tool answers a call before it. What is left out is
- * added to `leftOut`. Throws `Refusal`.
+ * Returns the messages that the template reads. Adds what is left out to `leftOut`. Throws
+ * `Refusal`, also if the result of a tool answers no earlier call.
  */
 export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Message[] {
   const { system, messages } = body.value
@@ -33,8 +33,8 @@ export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Me
 }
 
 /**
- * The continuation of an answer is no answer of its own. Throws `Refusal` where the last message
- * asks for one.
+ * Throws `Refusal` if the last message asks to continue an answer: a continuation is not an answer
+ * of its own.
  */
 export function refusePrefill(messages: readonly Message[]): void {
   if (messages.at(-1)?.role !== "assistant") return
@@ -100,7 +100,7 @@ function readUser(place: Place, all: readonly Block[]): Message[] {
   })
 }
 
-/** The blocks but for those that tell of tools of a service, each with its place. */
+/** Returns the blocks, each with its index, without those about tools that a service runs. */
 function ownBlocks({ index, leftOut }: Place, blocks: readonly Block[]): [number, Block][] {
   return [...blocks.entries()].filter(([i, { type }]) => {
     if (!isHostedItem(type)) return true
@@ -109,7 +109,9 @@ function ownBlocks({ index, leftOut }: Place, blocks: readonly Block[]): [number
   })
 }
 
-/** What was said, thought and called; nothing where all of it was left out. */
+/**
+ * Returns text, thoughts and calls of an assistant's message; nothing if all of it was left out.
+ */
 function readAssistant(place: Place, all: readonly Block[]): Message[] {
   const { body, index, called } = place
   const at = `messages[${index}].content`

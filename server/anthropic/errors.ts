@@ -8,7 +8,7 @@
 import { type ErrorContext, type HttpError, toHttpError } from "../errors.ts"
 import type { EndpointWords } from "../overflow.ts"
 
-/** By status; every other one of 400 to 499 is `invalid_request_error`. */
+/** Error types by status. Every other status from 400 to 499 has `invalid_request_error`. */
 const types: Readonly<Record<number, string>> = {
   401: "authentication_error",
   403: "permission_error",
@@ -20,8 +20,8 @@ const types: Readonly<Record<number, string>> = {
 }
 
 /**
- * By the field that is refused: what tells the client to send the same request in another way,
- * which it does by itself.
+ * By refused field: the words by which a client recognises that it should send the same request in
+ * another form, which it then does by itself.
  */
 const detailsOf: Readonly<Record<string, object>> = {
   thread: { error_code: "thread_unsupported_request" },
@@ -33,7 +33,7 @@ export interface MessagesErrorContext extends ErrorContext {
   requestId?: string
 }
 
-/** The body of a reply that is no success, and of the event that ends a stream by an error. */
+/** The body of an unsuccessful reply, and of the event that ends a stream with an error. */
 export function messagesErrorBody({ status, body }: HttpError, requestId: string | null): object {
   const type = types[status] ?? "invalid_request_error"
   const details = detailsOf[body.error.param ?? ""]
@@ -50,8 +50,8 @@ export function messagesErrorResponse(error: unknown, context: MessagesErrorCont
 }
 
 /**
- * Whether a request is one of Anthropic's API, whose clients read errors in its form, also where
- * nothing is: by its path, or by the header that they send everywhere.
+ * Whether a request belongs to Anthropic's API, whose clients read errors in its form even on
+ * unknown paths. Decided by the path, or by the header that these clients always send.
  */
 export function isAnthropic({ url, headers }: Request): boolean {
   const path = new URL(url).pathname

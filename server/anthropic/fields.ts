@@ -27,7 +27,7 @@ export interface MessagesRequest extends GenerationRequest {
   messages: Message[]
   /** Texts of which one may end the answer. */
   stopSequences: readonly string[]
-  /** Whether the reply tells what was thought, or only that something was. */
+  /** Whether the reply shows the thoughts, or only that there were some. */
   showsThinking: boolean
 }
 
@@ -75,7 +75,7 @@ export function parseMessages(body: RequestBody): MessagesRequest {
   return request
 }
 
-/** The same of a request for a count, whose answer will not be written. Throws `Refusal`. */
+/** The checked request for a count of tokens. Throws `Refusal`. */
 export function parseCount(body: RequestBody): MessagesRequest {
   return parse(body)
 }

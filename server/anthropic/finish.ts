@@ -15,7 +15,7 @@ export interface Stop {
 }
 
 /**
- * What an end may have besides at Anthropic: tools that its servers run in a container, refusals of
+ * Fields that an end has only at Anthropic: tools that its servers run in a container, refusals by
  * its policies.
  */
 export const noDetails = { container: null, stop_details: null }

@@ -2,8 +2,8 @@
  * Ids of calls: Anthropic's clients see `toolu_…`, the model's chat template sees what the model's
  * own style wants.
  *
- * Some templates take ids of one form only, and name a call by its id. So the wire's prefix is put
- * before an id and taken off again when the call comes back; the rest stays as the engine made it.
+ * Some templates accept only ids of one form, and refer to a call by its id. So the prefix is added
+ * to an id in a reply and removed when the call comes back; the rest stays as the engine made it.
  */
 
 const prefix = "toolu_"

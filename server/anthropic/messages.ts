@@ -137,7 +137,7 @@ class Reply {
     yield { type: "message_stop" }
   }
 
-  /** Throws what the answer failed with. */
+  /** Throws the error of a failed answer. */
   private stop(event: GenerationEvent & { type: "finish" }): Stop {
     refuseFailure(event)
     const { stopSequences } = this.request
@@ -150,7 +150,7 @@ function withFields(events: object[], event: GenerationEvent): object[] {
   return events.map((each, i) => (i === events.length - 1 ? { ...each, ...fieldsOf(event) } : each))
 }
 
-/** What `tokenrail` tells at the end. */
+/** The `tokenrail` object at the end. */
 function said(result: GenerateResult, request: MessagesRequest): object {
   return { ...warningsOf(result, request, words), ...closedOf(result.choices) }
 }

@@ -2,9 +2,9 @@
  * `thinking` and `output_config.effort`: how much is thought before the answer, and what the reply
  * shows of it.
  *
- * Whether a model thinks where a request says nothing is the model's own affair, as Anthropic has
- * it too: its template decides. A request that wants thoughts tells the template so; one that wants
- * none gets a grammar without them.
+ * If a request says nothing, the model's template decides whether the model thinks, as at
+ * Anthropic. A request for thoughts sets the template's variable; a request without thoughts gets a
+ * grammar that has none.
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../runtime/index.ts"
@@ -26,7 +26,7 @@ export const outputConfig = z.strictObject({
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
   // Read by constraint.ts.
   format: z.unknown().optional(),
-  // How much a task of many requests may take is for the model to know.
+  // The budget of a task of many requests is information for the model.
   task_budget: z.unknown().optional(),
 })
 
@@ -34,7 +34,7 @@ export interface ThinkingRequest {
   options: Pick<GenerateOptions, "reasoningEffort" | "thinkingTokenBudget">
   /** For the chat template. */
   variables: Readonly<Record<string, unknown>>
-  /** Whether the reply tells the thoughts; if not, it only says that there were some. */
+  /** Whether the reply shows the thoughts; if not, it only says that there were some. */
   showsThinking: boolean
 }
 

@@ -1,9 +1,9 @@
 /**
- * Tools and the choice among them: from Anthropic's names to what the engine is told of a turn.
+ * Tools and the choice among them: from Anthropic's names to the engine's options of a turn.
  *
  * A tool is `{name, description, input_schema}`. Its schema is taken from the body's text, in which
- * number spelling and key order survive. Tools that have a type of their own are run by a service,
- * or have a schema that only its models know.
+ * number spelling and key order survive. Tools with a type of their own are run by a service, or
+ * have a schema that only Anthropic's models know.
  */
 import type { TurnOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -21,7 +21,7 @@ import {
 import { isFields } from "../openai/request/wire.ts"
 
 /**
- * The fields of a turn that a request says. What is left out is added to `leftOut`. Throws
+ * Returns the turn options of a request. Adds tools that are left out to `leftOut`. Throws
  * `Refusal`.
  */
 export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
@@ -63,7 +63,7 @@ function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string
   }
 }
 
-/** Throws `Refusal` for a tool that is none of the caller's own. */
+/** Throws `Refusal` for a tool that the caller does not run. */
 function refuseTyped({ type, parameters, input_schema: schema }: Record<string, unknown>, at: string): void {
   const hint = 'Send {"name": …, "description": …, "input_schema": {"type": "object", …}}'
   if (type === "function") {

@@ -37,11 +37,11 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
   const { vocabulary, rows: all } = await readCorpus(file, flags.vocab)
   const rows = all.filter((_, index) => index % Math.max(1, flags.every) === 0)
-  // As a server does after it has loaded a model.
+  // As a server does once it has loaded a model.
   compileEarly(true)
   for (const _ of warmUp(vocabulary)) io.signal.throwIfAborted()
   compileEarly(false)
-  // Only figures are kept: the memory of a run is the engine's.
+  // Only figures are kept, so that the memory of a run is the engine's.
   const tokens: number[] = []
   const firstMasks: number[] = []
   const tick = progress(io, "bench", rows.length)

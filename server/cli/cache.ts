@@ -1,6 +1,6 @@
 /**
- * `tokenrail cache`: what was written of GGUF and safetensors; `--clear` removes it. What was
- * brought of the hub is not touched.
+ * `tokenrail cache`: lists the models that were converted from GGUF and safetensors; `--clear`
+ * removes them. Files downloaded from the hub are not touched.
  */
 import type { Command } from "commander"
 import { type BuiltModel, BuiltModels } from "../../runtime/model/build/cache.ts"
@@ -52,7 +52,7 @@ function describe({ key, info, bytes, isStale }: BuiltModel): string {
   return `${what}  ${megabytes(bytes)} MB  ${key.slice(0, 12)}${from}${isStale ? ", which is gone" : ""}`
 }
 
-/** A key may be cut short, as it is printed. */
+/** A key may be shortened to its printed form. */
 function isNamed({ key, info }: BuiltModel, name: string): boolean {
   return info?.name === name || info?.source === name || (name.length >= 8 && key.startsWith(name))
 }

@@ -1,6 +1,6 @@
 /**
- * `tokenrail check`: does the constraint accept these texts, and if not, where does a text leave it
- * and what was expected there.
+ * `tokenrail check`: does the constraint accept these texts, and if not, where does a text leave
+ * it, and what was expected there?
  *
  * No model is needed: texts are read byte by byte. With a tokenizer's directory they are read as
  * that model would write them, token by token against the masks. Checking takes every spelling that
@@ -71,7 +71,9 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
   const checker =
     tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer, flags.maxMask)
   const mayDiffer = input?.kind === "json" && flags.order === undefined
-  /** The same constraint with properties in any order; made for the first text that is rejected. */
+  /**
+   * The same constraint with properties in any order. It is made when the first text is rejected.
+   */
   let anyOrder: TextChecker | null = null
   const isOrderAlone = (text: string): boolean => {
     if (!mayDiffer || input === null) return false
@@ -121,7 +123,7 @@ function printed(read: Uint8Array): string {
   }
 }
 
-/** What `read` returns, or the refusal that a text came to. */
+/** Returns the result of `read`, or the refusal of the text. */
 function within<T>(read: () => T): T | GrammarError {
   try {
     return read()
@@ -143,13 +145,13 @@ function machineOf(input: GrammarInput, flags: CheckFlags, vocabulary: Vocabular
 }
 
 /**
- * Reads texts token by token: each token must be in the mask at its place. What spells a control
- * token is that token where the constraint names tokens, else text.
+ * Reads texts token by token: each token must be in the mask at its place. If the constraint names
+ * tokens, a text that spells a control token is that token, else it is plain text.
  */
 class TokenChecker {
   private readonly matcher: Matcher
   private readonly parseSpecial: boolean
-  /** What control tokens spell, by id. */
+  /** The spelling of each control token, by id. */
   private readonly spellings: ReadonlyMap<number, Uint8Array>
   private readonly tokenizer: Tokenizer
   private readonly row: Uint32Array
@@ -164,7 +166,7 @@ class TokenChecker {
     this.spellings = new Map(named.map(([name, id]) => [id, encoder.encode(name)]))
   }
 
-  /** Throws `UsageError` for a text that the tokenizer does not spell as it is. */
+  /** Throws `UsageError` if the tokens of a text do not spell exactly that text. */
   check(text: string, trace?: Trace): Verdict {
     const { matcher, row, tokenizer, parseSpecial, spellings } = this
     const { vocabulary } = tokenizer
@@ -193,7 +195,7 @@ class TokenChecker {
   }
 }
 
-/** A tokenizer that normalises what it reads would be checked on another text. */
+/** A tokenizer that normalises its input would be checked on another text. */
 function checkSpelling(
   text: string,
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * `tokenrail compile`: what a constraint becomes, keyword by keyword; with a vocabulary also what
- * it costs; with a beginning also what may follow it. `--out` carries it to another process.
+ * `tokenrail compile`: reports what a constraint becomes, keyword by keyword; with a vocabulary
+ * also what it costs; with a prefix also what may follow it. `--out` stores it for another process.
  */
 import type { Command } from "commander"
 import {
@@ -97,8 +97,8 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
 }
 
 /**
- * `vocabulary`: null is none: control tokens read as they are spelled, and nothing is said of
- * budgets of tokens.
+ * Without a vocabulary (null), control tokens are read as plain text and budgets of tokens are not
+ * reported.
  */
 function compileHere(
   input: GrammarInput,
@@ -135,7 +135,7 @@ function explain(matcher: Matcher, prefix: string, machine: TokenMachine): Retur
   return matcher.explain()
 }
 
-/** The text cut before and behind each of `names`, the longest first. */
+/** Splits the text before and after each of `names`, of which the longest is tried first. */
 function splitControls(text: string, names: readonly string[]): string[] {
   if (names.length === 0) return [text]
   const longestFirst = [...names].sort((a, b) => b.length - a.length)

@@ -21,10 +21,10 @@ import { byteVocabulary } from "../suite/checker.ts"
 import { type ConstraintFlags, givenConstraints, spelling } from "./constraint.ts"
 import { UsageError } from "./exit.ts"
 
-/** `auto`: a machine where there is a finite one, else the source. */
+/** `auto`: the finite machine if there is one, else the source. */
 export type CompiledForm = "auto" | "machine" | "source"
 
-/** Kinds that name no tokens. */
+/** Kinds of constraints that cannot name tokens. */
 const closedKinds: ReadonlySet<GrammarInput["kind"]> = new Set(["json", "regex", "choice", "substring"])
 
 /** What was written. */
@@ -34,7 +34,7 @@ export interface Written {
   bytes: number
   /** Of a machine. */
   states?: number
-  /** Why it is not a machine, when that was left open. */
+  /** With `auto`: why it is not a machine. */
   reason?: string
 }
 
@@ -110,7 +110,7 @@ export async function writeCompiled(
     }
     return { file, bytes: bytes.length, ...written }
   }
-  // Without a vocabulary control tokens are read as text, and a machine of that would be another
+  // Without a vocabulary control tokens are read as text, and such a machine would be another
   // constraint elsewhere.
   const isSource = !isForVocabulary && !closedKinds.has(input.kind)
   if (isSource && form === "machine")

@@ -2,9 +2,9 @@
  * `tokenrail conformance`: the verdicts of the mask layer on a corpus, beside the verdicts that the
  * corpus gives.
  *
- * A wrong accept lets an invalid text through: the one failure that this project must not have, so
- * it decides the exit code. A wrong reject and a refusal cost completeness; against an earlier run,
- * what was right must stay right. Suites run in parallel child processes (suite/shards.ts).
+ * A wrong accept lets an invalid text through. This project must never do that, so it decides the
+ * exit code. A wrong reject and a refusal cost completeness. Compared with an earlier run, every
+ * row that was right must stay right. Suites run in parallel child processes (suite/shards.ts).
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"
@@ -102,7 +102,7 @@ async function run(path: string, flags: ConformanceFlags, io: Io): Promise<numbe
   return summary.wrong_accepts > 0 || lost.length > 0 ? Exit.Rejected : Exit.Ok
 }
 
-/** Why a row is not right: the refusal, or which of its texts are judged otherwise. */
+/** Why a row is wrong: the refusal, or the texts whose verdicts differ. */
 function whyOf(row: Row): string {
   const reason = row.refused ?? row.crashed
   if (reason !== undefined) return String(reason)
@@ -161,7 +161,7 @@ const suites: Record<ConformanceFlags["suite"], (path: string, flags: Conformanc
     }
   },
 
-  /** Every test counts by itself. */
+  /** Each test counts separately. */
   async jsts(path, flags) {
     const suite = await readSuite(path, flags.draft ?? "2020-12")
     const groups = every(suite.groups, flags)
@@ -179,7 +179,7 @@ const suites: Record<ConformanceFlags["suite"], (path: string, flags: Conformanc
     }
   },
 
-  /** A row is right when all of its texts are, or when it is refused and must be. */
+  /** A row is right if all of its texts are, or if it is refused and must be. */
   async grammars(path, flags) {
     const rows = every(await readGrammarRows(path), flags)
     const byId = new Map(rows.map((row) => [row.id, row]))

@@ -32,13 +32,13 @@ export interface ConstraintFlags {
 }
 
 /**
- * Milliseconds that a constraint may take to compile, and the tokens for one place to be found: in
- * every command alike.
+ * Milliseconds that a constraint may take to compile, and that the tokens of one place may take to
+ * be found, in every command.
  */
 export const defaultCompileMs = 2_000
 export const defaultMaskMs = 1_000
 
-/** The flags of which one names the constraint, as they are written. */
+/** The flags that name a constraint, of which a command takes one. */
 const constraintNames = {
   schema: "--schema",
   regex: "--regex",
@@ -91,7 +91,7 @@ export function constraintFlags(command: Command): Command {
     )
 }
 
-/** The words of a policy; its older ones are read too. */
+/** Returns the words of a policy, older ones included. */
 function policyOption(name: keyof typeof policyWords, what: string): Option {
   const { words, older } = policyWords[name]
   const option = new Option(`--${name === "openObjects" ? "open-objects" : name} <policy>`, what).choices(
@@ -104,8 +104,8 @@ function policyOption(name: keyof typeof policyWords, what: string): Option {
 }
 
 /**
- * The constraint that the flags name, or null. Throws `UsageError` for two of them or an unreadable
- * file.
+ * Returns the constraint that the flags name, or null. Throws `UsageError` for two constraints or
+ * an unreadable file.
  */
 export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput | null> {
   const given = givenConstraints(flags)
@@ -142,7 +142,7 @@ export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<Gr
   }
 }
 
-/** The same for commands that are about a constraint. */
+/** The same for commands that require a constraint. */
 export async function needConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput> {
   const input = await readConstraint(flags, io)
   if (input === null) {
@@ -165,7 +165,7 @@ export function spelling(flags: Partial<ConstraintFlags>): CompileOptions {
   return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats, open_objects } }).compile
 }
 
-/** The same, and the time that it may take. */
+/** The same, with the time that compiling may take. */
 export function compileOptions(flags: ConstraintFlags): CompileOptions {
   return { ...spelling(flags), limits: { compileMs: flags.maxCompile } }
 }

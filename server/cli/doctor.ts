@@ -1,9 +1,9 @@
 /**
- * `tokenrail doctor`: whether what an answer takes is here, part by part, and what to do where it
- * is not. The last part is an answer: ten tokens within a constraint, from the model that the flags
- * name.
+ * `tokenrail doctor`: checks part by part whether everything that an answer needs is here, and says
+ * what to do if it is not. The last part is an answer: ten tokens under a constraint, from the
+ * model that the flags name.
  *
- * It ends with 0 where all parts are well, else with 1. Whatever it finds it goes on to the end.
+ * The exit code is 0 if all parts are well, else 1. A failed part does not end the check.
  */
 import { constants, existsSync, readFileSync } from "node:fs"
 import { access, lstat, readdir, stat, statfs } from "node:fs/promises"
@@ -22,12 +22,12 @@ import { version } from "../version.ts"
 import { Exit, type Io } from "./exit.ts"
 import { type ModelFlags, modelFlags, openModel } from "./model.ts"
 
-/** What was found of one part. */
+/** The result for one part. */
 interface Finding {
   readonly name: string
   readonly ok: boolean
   readonly says: string
-  /** What to do; only where it is not well. */
+  /** What to do; only if the part is not well. */
   readonly way?: string
   /** Figures, for programs. */
   readonly facts?: Readonly<Record<string, unknown>>
@@ -73,8 +73,8 @@ async function run(flags: Flags, io: Io): Promise<number> {
 }
 
 /**
- * What runs this, by its own name: Bun and Deno say of which Node they have the interface. `range`
- * is `>=` and a version.
+ * Checks the runtime by its own name: Bun and Deno say which version of Node they implement.
+ * `range` is `>=` and a version.
  */
 export function lookAtRuntime(
   range: string,
@@ -97,7 +97,7 @@ export function lookAtRuntime(
   }
 }
 
-/** Which packages are there, and in which versions. */
+/** Checks which packages are installed, and their versions. */
 function lookAtPackages(
   needed: Readonly<Record<string, string>>,
   optional: Readonly<Record<string, string>>,
@@ -139,7 +139,7 @@ function lookAtPackages(
   }
 }
 
-/** A GPU is no need: without one the CPU does it. */
+/** A GPU is optional: without one the CPU is used. */
 async function lookAtDevice(): Promise<Finding> {
   const name = "device"
   try {
@@ -153,7 +153,7 @@ async function lookAtDevice(): Promise<Finding> {
   }
 }
 
-/** What the embedded model takes with the engine around it is some 0.2 GB. */
+/** The embedded model and its engine take some 0.2 GB. */
 const leastMemory = 0.5e9
 
 function lookAtMemory(): Finding {
@@ -200,7 +200,7 @@ async function lookAtCache(env: Io["env"]): Promise<Finding> {
   }
 }
 
-/** Bytes of all files below a folder; links have none of their own. */
+/** Returns the bytes of all files below a folder. Links count as 0. */
 async function bytesBelow(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   let bytes = 0
@@ -212,7 +212,7 @@ async function bytesBelow(folder: string): Promise<number> {
   return bytes
 }
 
-/** Nothing here calls home; onnxruntime would, unless its environment forbids it. */
+/** Nothing here sends telemetry. onnxruntime would, unless its environment forbids it. */
 function lookAtTelemetry(env: Io["env"]): Finding {
   const said = env.ORT_DISABLE_TELEMETRY
   muteTelemetry()
@@ -225,7 +225,7 @@ function lookAtTelemetry(env: Io["env"]): Finding {
   }
 }
 
-/** Digits and letters in turn: ten tokens never come to the end of it. */
+/** Digits and letters in turn, longer than ten tokens can be. */
 const constraint = "([0-9][a-z]){500}"
 const isBegun = /^([0-9][a-z])+[0-9]?$/
 const tokenCount = 10
@@ -257,7 +257,7 @@ async function writeTokens(flags: Flags, io: Io): Promise<Finding> {
   }
 }
 
-/** What the engine writes until its tokens are spent. */
+/** Returns the text that the engine writes until its budget ends. */
 async function writtenBy(engine: Engine, io: Io): Promise<string> {
   try {
     const options = { regex: constraint, maxTokens: tokenCount, temperature: 0, signal: io.signal }

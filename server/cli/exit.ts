@@ -33,13 +33,13 @@ export class UsageError extends Error {
   override readonly name = "UsageError"
 }
 
-/** What a command is given instead of the process. */
+/** The parts of the process that a command may use. */
 export interface Io {
   /** Reads standard input to its end. */
   stdin(): Promise<string>
   out(text: string): void
   err(text: string): void
-  /** From now on the command goes on when nobody reads what it prints, or it cannot be written. */
+  /** From now on the command continues if its output has no reader or cannot be written. */
   outliveReader?(): void
   /** Whether a person reads what `err` prints. */
   isTerminal: boolean
@@ -49,14 +49,14 @@ export interface Io {
 }
 
 /**
- * What a refusal is, where, and the way out: its kind, and its message, which begins with the
- * place.
+ * Describes a refusal: its kind, and its message, which begins with the place and ends with what to
+ * do.
  */
 export function describeRefusal({ kind, message }: GrammarError): string {
   return `${kind}: ${message}`
 }
 
-/** The exit code of a failure; its line goes to standard error. */
+/** Writes the line of a failure to standard error and returns the exit code. */
 export function exitCode(error: unknown, io: Io): number {
   if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? Exit.Terminate : Exit.Interrupt
   if (error instanceof CommanderError) {

@@ -1,5 +1,5 @@
 /**
- * `tokenrail generate`: one prompt, one answer, on standard output and nothing else there.
+ * `tokenrail generate`: writes the answer to one prompt to standard output, and nothing else.
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { type GenerateOptions, type GenerateResult, GrammarError } from "../../runtime/index.ts"
@@ -114,7 +114,7 @@ function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
   }
 }
 
-// Free text may be cut anywhere; a constrained one that is cut is not what was asked for.
+// Free text may be cut anywhere; a constrained text that is cut does not satisfy its constraint.
 function ending(result: GenerateResult, constrained: boolean, io: Io): number {
   const reasons = [result, ...result.choices].map((choice) => choice.finishReason)
   if (reasons.includes("error")) {

@@ -1,9 +1,7 @@
 /**
- * What a server says of its work, on standard error: lines of text where a person reads them, else
- * a JSON object a line.
+ * The log of a server on standard error: lines of text on a terminal, else one JSON object a line.
  *
- * pino writes the objects; a terminal gets the same lines in words. Nothing in them comes from what
- * a request said (http/requestlog.ts).
+ * pino writes the objects. No line holds the content of a request (http/requestlog.ts).
  */
 import type { RequestLogger } from "../http/requestlog.ts"
 import type { Io } from "./exit.ts"
@@ -11,7 +9,7 @@ import type { Io } from "./exit.ts"
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Also takes lines without fields. */
+/** Also accepts lines without fields. */
 export interface Log extends RequestLogger {
   info(fields: object | string, message?: string): void
   warn(fields: object | string, message?: string): void
@@ -19,7 +17,7 @@ export interface Log extends RequestLogger {
 
 export interface LogOptions {
   level: LogLevel
-  /** JSON on a terminal too. */
+  /** Writes JSON on a terminal too. */
   isJson: boolean
 }
 

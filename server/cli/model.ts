@@ -56,8 +56,8 @@ export function modelFlags(command: Command): Command {
 }
 
 /**
- * Opens the model; its log lines go to standard error, unless `options`, what no flag of these
- * says, has a `log`.
+ * Opens the model that the flags name. `options` holds what these flags do not say. Log lines go to
+ * standard error unless `options` has a `log`.
  */
 export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
   const { model, offline, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags

@@ -1,6 +1,6 @@
 /**
- * `tokenrail models`: the models that are on this machine, whoever brought them, and whether they
- * can be opened.
+ * `tokenrail models`: lists the models on this machine, whichever program stored them, and whether
+ * they can be opened.
  */
 import type { Command } from "commander"
 import { inspect } from "../../runtime/model/build/prepare.ts"
@@ -32,7 +32,7 @@ export function modelsCommand(program: Command, io: Io, done: (code: number) => 
     })
 }
 
-/** Names of files are strangers': what a terminal would obey is not printed. */
+/** File names are untrusted, so control characters are not printed. */
 export function printable(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "?")
 }

@@ -1,6 +1,6 @@
 /**
- * The program `tokenrail`: the only file that knows the process, its arguments, environment,
- * streams and signals.
+ * The program `tokenrail`: the only file that uses the process: its arguments, environment, streams
+ * and signals.
  */
 import { Command } from "commander"
 import { closeGates } from "../../runtime/model/ort/gate.ts"
@@ -20,14 +20,14 @@ import { serveCommand } from "./serve.ts"
 const interrupt = new AbortController()
 for (const name of ["SIGINT", "SIGTERM"] as const) {
   process.on(name, () => {
-    // The second signal does not wait for anything.
+    // The second signal ends the process at once.
     if (interrupt.signal.aborted) exitNow(name === "SIGINT" ? Exit.Interrupt : Exit.Terminate, name)
     interrupt.abort(name)
   })
 }
-/** The command serves others than the reader of its output. */
+/** The command serves clients, so it does not end with the reader of its output. */
 let outlivesReader = false
-// A reader that has seen enough (`| head`) is no failure; a server goes on without one, or where
+// A reader that stops reading (`| head`) is not a failure; a server continues without one, or if
 // the disk of its log is full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (!outlivesReader) exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM")
@@ -71,10 +71,11 @@ try {
   code = exitCode(error, io)
 }
 process.exitCode = code
-// On its way out by itself, the process would no longer catch a second signal, and end with that.
+// If the process ended by itself, it would no longer catch a second signal, and would end with that
+// signal's code.
 if (interrupt.signal.aborted) exitNow(code, interrupt.signal.reason)
 
-/** Ends the process in the middle of everything, at once or in two seconds. */
+/** Ends the process whatever it is doing, at once or within two seconds. */
 function exitNow(value: number, signal: NodeJS.Signals): void {
   if (!closeGates(2_000)) {
     // A thread stays inside native code, and with it an exit would abort. The signal itself ends a

@@ -1,12 +1,12 @@
 /**
- * What a long command tells while it runs, on standard error: how much is done. And tables as CSV.
+ * Progress of a long command on standard error, and tables as CSV.
  */
 import type { Io } from "./exit.ts"
 
 /** Milliseconds between two lines: a person sees one line that changes, a log has few. */
 const everyMs = { terminal: 500, log: 10_000 }
 
-/** A function that is called for each part that is done. */
+/** Returns a function to call after each finished part. */
 export function progress(io: Io, what: string, total: number): () => void {
   let done = 0
   let told = performance.now()

@@ -1,4 +1,6 @@
-/** `tokenrail pull`: a model of the hub, or one of its GGUF files, brought to this machine. */
+/**
+ * `tokenrail pull`: downloads a model of the hub, or one of its GGUF files.
+ */
 import { type Command, Option } from "commander"
 import type { ModelProgress } from "../../runtime/index.ts"
 import { dtypes } from "../../runtime/model/directory.ts"
@@ -29,8 +31,8 @@ export function pullCommand(program: Command, io: Io, done: (code: number) => vo
 }
 
 /**
- * A line of standard error that says how far a download or a conversion is, ten times a second; for
- * a terminal only.
+ * Writes the progress of a download or a conversion to standard error, ten times a second; on a
+ * terminal only.
  */
 export function progressBar(io: Io): { show: (progress: ModelProgress) => void; end: () => void } {
   const width = 30

@@ -1,6 +1,6 @@
 /**
- * Two settings count from the start of a process alone, so the program starts itself again where
- * they help.
+ * Two settings take effect only at the start of a process, so the program restarts itself if they
+ * help.
  *
  * *One core.* V8's helper threads compile and collect beside the program; on one core they only
  * take turns with the thread that they help, in slices of milliseconds each of which falls on some
@@ -9,8 +9,9 @@
  *
  * *A server's memory.* glibc gives each thread a heap of its own, and once a large array has been
  * given back it keeps up to 64 MB at the end of each of them: after half an hour of distinct
- * schemas 418 MB of 953 lay in such heaps. With two heaps for all threads, and arrays that go back
- * to the system at once, it were 710 in all, with the second process that waits (44 MB).
+ * schemas 418 MB of 953 lay in such heaps. With two heaps for all threads, and arrays that are
+ * returned to the system at once, the total was 710 MB, including the second process that waits (44
+ * MB).
  */
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
@@ -19,7 +20,7 @@ import { setFlagsFromString } from "node:v8"
 const Flag = "--single-threaded"
 const Threshold = "MALLOC_MMAP_THRESHOLD_"
 
-/** What decides: of this process and its machine. */
+/** Facts of this process and its machine that decide about a restart. */
 export interface Start {
   readonly cores: number
   readonly platform: string
@@ -30,13 +31,16 @@ export interface Start {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** What the program had better be started with, besides what it has. */
+/** Flags and variables that a restart adds. */
 export interface BetterStart {
   readonly flags: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Null: it is started as well as can be. What the environment says of malloc is left as it is. */
+/**
+ * Returns null if a restart would not help. Variables of malloc that are already set stay as they
+ * are.
+ */
 export function betterStart({ cores, platform, execArgv, args, env }: Start): BetterStart | null {
   const isOneCore = cores === 1 && !execArgv.includes(Flag)
   const isUnset = !Object.keys(env).some((name) => name.startsWith("MALLOC_"))
@@ -48,8 +52,8 @@ export function betterStart({ cores, platform, execArgv, args, env }: Start): Be
 }
 
 /**
- * Runs this program once more, started better, and takes over its exit code. Signals go on to it;
- * those from a terminal reach it anyway.
+ * Runs this program again with these flags, and returns its exit code. Signals are forwarded; those
+ * from a terminal reach it anyway.
  */
 export async function restart(better: BetterStart): Promise<number> {
   const args = [...process.execArgv, ...better.flags, ...process.argv.slice(1)]

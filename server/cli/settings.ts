@@ -45,7 +45,7 @@ async function applyFile(command: Command, file: string): Promise<void> {
   }
 }
 
-/** A switch that is off is as if it were not there, and yet set: no weaker source turns it on. */
+/** A switch that is off counts as set, so that no weaker source turns it on. */
 function set(command: Command, option: Option, value: unknown, source: "env" | "config"): void {
   command.setOptionValueWithSource(option.attributeName(), value === false ? undefined : value, source)
 }
@@ -107,7 +107,7 @@ function readAll(option: Option, texts: readonly string[], place: () => string):
   return option.parseArg ? texts.map((text) => read(option, text, place)) : [...texts]
 }
 
-/** As the command line reads it. */
+/** Reads a value as the command line does. */
 function read(option: Option, text: string, place: () => string): unknown {
   try {
     return option.parseArg ? option.parseArg(text, undefined) : text

@@ -20,10 +20,10 @@ import { UsageError } from "./exit.ts"
 
 type Json = Record<string, unknown>
 
-/** What stands beside the tokens themselves. */
+/** Settings beside the tokens. */
 interface Settings {
   tokenizerConfig: Json
-  /** Those that may name end ids. */
+  /** Files that may name end ids. */
   configs: readonly Json[]
   width: number | undefined
 }
@@ -114,7 +114,7 @@ function one(directory: string, names: readonly string[]): string | undefined {
   return names[0]
 }
 
-/** What is wrong with a tokenizer's files is the caller's to mend: `UsageError`. */
+/** Throws `UsageError`, since the caller has to fix errors in a tokenizer's files. */
 function reading<T>(path: string, read: () => T): T {
   try {
     return read()
@@ -133,7 +133,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Null when there is no such file. */
+/** Returns null if the file does not exist. */
 async function readJsonFile(directory: string, name: string): Promise<Json | null> {
   const path = join(directory, name)
   let text: string

@@ -2,9 +2,9 @@
  * Who may call: the API keys that a request must carry one of, and the host names that are of this
  * machine.
  *
- * A key without a character would let everybody in who sends none, so it is an error wherever it is
- * given. Host names are read as a browser reads them, by `URL`: a name that only begins or ends
- * like a loopback address is another's, and every spelling of an address is that address.
+ * An empty key would admit every caller that sends none, so it is an error wherever it is given.
+ * Host names are parsed as browsers do it, by `URL`: a name that only begins or ends like a
+ * loopback address is not one, and every spelling of an address is that address.
  */
 
 import { Refusal } from "../errors.ts"
@@ -19,8 +19,8 @@ export function readKeys(keys: readonly string[]): string[] {
 }
 
 /**
- * Which of the keys the request carries, as an index; −1 where there are none. Rejects with
- * `Refusal` (401) when it carries none of them.
+ * Returns the index of the key that the request carries; −1 if the server has no keys. Rejects with
+ * `Refusal` (401) if the request carries none of them.
  */
 export async function checkKey(request: Request, keys: readonly string[]): Promise<number> {
   if (keys.length === 0) return -1
@@ -29,7 +29,7 @@ export async function checkKey(request: Request, keys: readonly string[]): Promi
   // Clients of Anthropic's API send the latter.
   const given = bearer ?? headers.get("x-api-key") ?? ""
   const digests = await Promise.all([given, ...keys].map(sha256))
-  // All keys are compared in full: the time tells nothing about them.
+  // All keys are compared in full, so that the time reveals nothing about them.
   const matches = digests.slice(1).map((digest) => equalBytes(digest, digests[0]))
   if (matches.includes(true)) return matches.indexOf(true)
   throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is needed", {
@@ -39,12 +39,12 @@ export async function checkKey(request: Request, keys: readonly string[]): Promi
 }
 
 /**
- * Whether a host name, without a port, is of this machine: 127/8, ::1, localhost and the names
+ * Whether a host name, without a port, means this machine: 127/8, ::1, localhost and the names
  * below it.
  */
 export function isLoopback(host: string): boolean {
   const address = host.includes(":") ? `[${host.replace(/^\[(.*)\]$/, "$1")}]` : host
-  // What has a meaning of its own in a URL is no part of a host name.
+  // Characters with a meaning of their own in a URL are not part of a host name.
   if (!/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(address) || !URL.canParse(`http://${address}`)) return false
   const { hostname } = new URL(`http://${address}`)
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost)$/.test(hostname)

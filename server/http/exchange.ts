@@ -2,9 +2,9 @@
  * One request and its reply, as the log, the metrics and the limits of a key see them.
  *
  * An exchange begins when the request comes and ends when its reply is whole: for a stream, when
- * the last token has been drawn or the client has gone. Whoever answers tells it what it began
- * (`follow`) and what it refused (`noted`); what it keeps are figures and names, never what a
- * request said.
+ * the last token has been drawn or the client has gone. An endpoint reports what it began
+ * (`follow`) and what it refused (`noted`). An exchange holds figures and names, never the content
+ * of a request.
  */
 import type { GenerateResult, Usage } from "../../runtime/index.ts"
 import { type ErrorBody, toHttpError } from "../errors.ts"
@@ -14,7 +14,7 @@ import type { Admission } from "./ratelimits.ts"
 export interface Outcome {
   readonly requestId: string
   readonly method: string
-  /** The route, never the path that was asked for: there are only so many of them. */
+  /** The route, never the requested path: the number of routes is bounded. */
   readonly endpoint: string
   readonly status: number
   readonly ms: number
@@ -35,8 +35,8 @@ export interface Refused {
   /** Of a constraint's error: syntax, unsupported, unsatisfiable, limit. */
   readonly kind?: string
   /**
-   * Of a failure of the server: the error's name and where it was thrown. Its message may hold what
-   * a request said.
+   * For a failure of the server, the error's name and where it was thrown. Its message is left out
+   * because it may repeat the request.
    */
   readonly fault?: string
 }
@@ -80,7 +80,7 @@ export class Exchange {
     )
   }
 
-  /** What the client is told instead of an answer; see `ErrorContext`. */
+  /** Receives the error that the client gets instead of an answer; see `ErrorContext`. */
   readonly noted = ({ code, kind }: ErrorBody["error"], error: unknown): void => {
     this.refusal = {
       code,
@@ -98,7 +98,7 @@ export class Exchange {
     const { method } = this.request
     return {
       ...{ requestId: this.requestId, method, endpoint: this.endpoint, ms: this.ms },
-      // Nobody reads what a client that has gone would have been told: that is no failure of the
+      // An error that would have been sent to a client that has gone is not a failure of the
       // server.
       status: isAborted && status >= 500 ? clientGone : status,
       tokens: results.length > 0 ? sumOf(results) : null,
@@ -140,7 +140,7 @@ function faultOf(error: unknown): string {
   return [error.name, ...frames.slice(0, 3).map((frame) => frame.trim())].join(" ")
 }
 
-/** The caller's own id when it is short and printable, so that both logs tell the same story. */
+/** Returns the caller's own id if it is short and printable, so that both logs have the same id. */
 function requestIdOf(request: Request): string {
   const given = request.headers.get("x-request-id") ?? ""
   return /^[\x21-\x7e]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`

@@ -3,8 +3,8 @@
  * they still read?
  *
  * Both look alike until something is sent to them: the system of one that is gone answers with a
- * reset. Node takes all of them for gone. Here something is sent that HTTP allows at any time and
- * that changes nothing: ahead of the reply the line `100 Continue`, inside an event stream a
+ * reset. Node treats all of them as gone. This module sends something that HTTP allows at any time
+ * and that changes nothing: ahead of the reply the line `100 Continue`, inside an event stream a
  * comment. The reset of one such probe is seen when the next is sent; then the connection closes,
  * and with it the request's signal fires.
  */
@@ -39,20 +39,20 @@ export function answerHalfClosed(server: Server, isEventStream: (response: Serve
   })
 }
 
-/** False where HTTP has nothing to send: then the client counts as gone. */
+/** Returns false if HTTP allows no probe: then the client counts as gone. */
 function sendProbe(
   request: IncomingMessage,
   response: ServerResponse,
   isEventStream: (response: ServerResponse) => boolean,
 ): boolean {
   if (!response.headersSent) {
-    // HTTP/1.0 knows no reply ahead of the reply.
+    // HTTP/1.0 has no interim replies.
     if (request.httpVersion === "1.0") return false
     response.writeContinue()
     return true
   }
   const isOpen = !response.writableEnded && !response.writableNeedDrain
   if (isOpen && isEventStream(response)) response.write(": waiting\n\n")
-  // All other replies are being written, which tells as much.
+  // All other replies are being written, which serves as a probe.
   return true
 }

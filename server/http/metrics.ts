@@ -1,9 +1,9 @@
 /**
  * `GET /metrics`: what the server and its engine have counted, as Prometheus reads it.
  *
- * Requests are counted here; what the engine counts is read from it when somebody asks, so its
- * steps pay nothing for it. Labels are routes, statuses, kinds and nothing else: a client can make
- * no new series. Each application has a registry of its own.
+ * Requests are counted here. The engine's counters are read when metrics are requested, so its
+ * steps pay nothing for them. Labels are only routes, statuses and kinds, so clients cannot create
+ * new series. Each application has a registry of its own.
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client"
 import { type Distribution, decades } from "../../runtime/engine/distribution.ts"

@@ -1,12 +1,12 @@
 /**
  * How an error message repeats what a request said: short, whatever was sent.
  *
- * A message shows enough of a value to find it in the request. A value of megabytes must not come
- * back as a reply of megabytes, so long texts are cut here, and between two characters: half a
- * surrogate pair is no text.
+ * A message shows enough of a value to find it in the request. A value of megabytes must not make a
+ * reply of megabytes, so long texts are cut here, always between two characters and never within a
+ * surrogate pair.
  */
 
-/** Units of a value that a message repeats. */
+/** Maximum UTF-16 units of a value that a message repeats. */
 export const maxQuotedUnits = 80
 
 /**
@@ -25,8 +25,8 @@ export function cutText(text: string, most: number): string {
 }
 
 /**
- * The text without its middle where it is long: the end of a message is the way out. At most `most`
- * units.
+ * Returns the text, without its middle if it is longer than `most` units: the end of a message says
+ * what to do.
  */
 export function cutMiddle(text: string, most: number): string {
   if (text.length <= most) return text

@@ -1,20 +1,21 @@
 /**
  * How much each key may ask for in a minute: requests, and tokens of prompts and answers together.
  *
- * Each bound is a bucket that holds what a minute allows and fills evenly, so nobody waits for a
- * full minute to begin. A request is let in while the buckets of its key hold one unit. How many
- * tokens it will take is not known then, so they are taken as they come: those of the prompt when
- * it has been read, those of the answer while they are drawn. A bucket may go below empty that way,
- * and whoever comes next waits until that is made up for: over time a key gets what its bound says.
+ * Each bound is a bucket that holds what a minute allows and fills evenly, so that no request waits
+ * for a full minute to begin. A request is admitted while the buckets of its key hold one unit. How
+ * many tokens it will take is unknown then, so they are taken as they come: those of the prompt
+ * when it has been read, those of the answer while they are drawn. A bucket may become negative in
+ * this way, and the next request waits until it has recovered: over time a key gets what its bound
+ * says.
  *
- * To reserve prompt and max_tokens at the beginning instead would turn away most clients, who leave
- * max_tokens out and would reserve the rest of the context; to take everything at the end would let
- * in any number at once. A request that was let in is never cut. The reservation would also need
- * the prompt's tokens, which cost more to count than a refusal should.
+ * Reserving prompt and max_tokens at the beginning instead would refuse most clients, which leave
+ * max_tokens out and would reserve the rest of the context; taking everything at the end would
+ * admit any number at once. An admitted request is never cut. The reservation would also need the
+ * prompt's tokens, which cost more to count than a refusal should.
  */
 import { Refusal } from "../errors.ts"
 
-/** Bounds of one key in a minute. What is missing has no bound. */
+/** Bounds of one key in a minute. A missing field means no bound. */
 export interface RateOptions {
   requests?: number | undefined
   tokens?: number | undefined
@@ -29,7 +30,7 @@ const minuteMs = 60_000
 export class RateLimits {
   private readonly options: RateOptions
   private readonly now: () => number
-  /** By key. There are as many as keys that the server was given. */
+  /** Buckets by key; as many as the server has keys. */
   private readonly keys = new Map<number, Buckets>()
 
   /** `now` in milliseconds. Throws RangeError on a bound below one. */
@@ -43,8 +44,8 @@ export class RateLimits {
   }
 
   /**
-   * Lets a request of this key in, or of whoever has none where `key` is −1. Throws `Refusal` (429)
-   * when one of its bounds is reached.
+   * Admits a request with this key; −1 if the server has no keys. Throws `Refusal` (429) if one of
+   * its bounds is reached.
    */
   admit(key: number): Admission {
     const buckets = this.bucketsOf(key)
@@ -77,7 +78,7 @@ export class RateLimits {
   }
 }
 
-/** A request that was let in. */
+/** An admitted request. */
 export class Admission {
   private readonly buckets: Buckets
   private readonly now: () => number
@@ -90,7 +91,7 @@ export class Admission {
     buckets.tokens?.open.add(this.spent)
   }
 
-  /** From now on its tokens are what `count` says, which may only grow. */
+  /** Sets the function that counts the request's tokens. Its result must not decrease. */
   spends(count: () => number): void {
     this.spent.count = count
   }
@@ -101,7 +102,7 @@ export class Admission {
     this.buckets.tokens?.open.delete(this.spent)
   }
 
-  /** The server itself could not take the request: it does not count. */
+  /** Takes the request back: the server itself could not serve it. */
   takeBack(): void {
     this.buckets.requests?.take(-1, this.now())
   }
@@ -131,7 +132,7 @@ class Bucket {
     this.at = at
   }
 
-  /** Below zero when more was taken than there was. */
+  /** Negative if more was taken than the bucket held. */
   levelAt(now: number): number {
     this.level = Math.min(this.size, this.level + ((now - this.at) * this.size) / minuteMs)
     this.at = now
@@ -149,7 +150,7 @@ class Bucket {
 
   /** Milliseconds until it holds one unit. */
   waitMs(now: number): number {
-    // Sums of fractions: after the time to wait there must be one.
+    // Sums of fractions are inexact: after the waiting time there must be one unit.
     return this.levelAt(now) > 1 - 1e-6 ? 0 : this.msUntil(1, now)
   }
 

@@ -1,9 +1,9 @@
 /**
  * One line of the log for each request: what was asked for by route, how it ended, what it took.
  *
- * There is nothing in it of what a request said: no prompt, no text, no schema, no key, and no
- * message of an error, which may repeat them. Who keeps the log is the caller's choice: a logger
- * here is any object with these four methods, such as one of pino.
+ * A line holds nothing of a request's content: no prompt, text, schema or key, and no message of an
+ * error, which may repeat them. A logger is any object with these four methods, such as one of
+ * pino.
  */
 import type { Outcome } from "./exchange.ts"
 
@@ -15,7 +15,7 @@ export interface RequestLogger {
   error(fields: object, message: string): void
 }
 
-/** Routes that are asked again and again by machines. */
+/** Routes that monitoring polls. */
 const probes = new Set(["/health", "/ping", "/metrics", "/load", "/version"])
 
 /** Failures of the server are errors, 429 and 503 warnings; probes that succeed are debug. */

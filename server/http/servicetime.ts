@@ -2,13 +2,14 @@
  * How long a client should wait when the line is full: until those who are here now have been
  * served.
  *
- * The time a sequence spends in its slot is measured by Little's law, which needs no look at any
- * one of them: the time that all slots together were taken, over the number of sequences that it
- * served. Those still running have had half of theirs, on average. What was measured counts half as
- * much after every `memory` sequences, so that the mean follows the load.
+ * The time that a sequence spends in its slot is measured by Little's law, without following any
+ * one sequence: it is the time for which all slots together were taken, divided by the number of
+ * sequences that were served. Sequences that still run have had half of their time on average. A
+ * measurement counts half as much after every `memory` sequences, so that the mean follows the
+ * load.
  */
 
-/** What the engine says of itself. */
+/** The engine's counts. */
 export interface Line {
   running: number
   waiting: number
@@ -31,8 +32,8 @@ export class ServiceTime {
   }
 
   /**
-   * To be called at every change of the line that is seen, the more often the better. `at` in
-   * milliseconds.
+   * Records the state of the line. Call it at every change that is noticed, the more often the
+   * better. `at` is in milliseconds.
    */
   observe(line: Line, at: number): void {
     const { last } = this

@@ -1,11 +1,11 @@
 /**
  * Server-sent events: a sequence of JSON values as a streamed reply.
  *
- * The reply starts with its status line before the first value is there, so the caller must have
- * refused by then whatever can be refused. Values are pulled: nothing is produced for a reader that
- * does not read, and a reader that goes away ends the producer by `cancel` and its `return()`.
- * Until the first value a comment goes out every `heartbeatMs`, which keeps proxies from closing
- * the connection while a request waits in line.
+ * The status line is sent before the first value exists, so the caller must have refused everything
+ * that can be refused by then. Values are pulled: nothing is produced for a reader that does not
+ * read, and when a reader leaves, the producer is ended by `cancel` and its `return()`. Until the
+ * first value, a comment is sent every `heartbeatMs`, which keeps proxies from closing the
+ * connection while a request waits in the line.
  */
 
 export interface EventStreamOptions {
@@ -13,12 +13,12 @@ export interface EventStreamOptions {
   isTyped?: boolean
   /** Silence before a comment is sent, or `waiting`. */
   heartbeatMs?: number
-  /** A value that tells the reader nothing. */
+  /** A value that the reader ignores. */
   waiting?: unknown
   headers?: Record<string, string>
-  /** Ends the producer when the reader is gone, also while a value is awaited. */
+  /** Ends the producer when the reader has gone, also while a value is awaited. */
   cancel?: () => void
-  /** What the reader is told about an error of the producer: one more value, then the end. */
+  /** Returns the last value of a stream whose producer fails. */
   describeError: (error: unknown) => unknown
 }
 
@@ -53,7 +53,7 @@ export function eventStream(values: AsyncIterator<unknown>, options: EventStream
         await values.return?.()
       },
     },
-    // No read-ahead: a value is made when the socket has taken the one before.
+    // No read-ahead: a value is made when the socket has accepted the previous one.
     { highWaterMark: 0 },
   )
   return new Response(body, {

@@ -6,7 +6,7 @@ import { Refusal } from "../errors.ts"
 import { quote } from "../http/quote.ts"
 
 export interface ModelNameOptions {
-  /** Further names that mean the loaded model. */
+  /** Further names of the loaded model. */
   aliases?: readonly string[]
   /** Any name means the loaded model. */
   anyModel?: boolean
@@ -23,12 +23,12 @@ export class ModelNames {
     this.anyModel = anyModel
   }
 
-  /** Whether a request may name the model so. */
+  /** Whether a request may use this name. */
   has(name: string): boolean {
     return this.anyModel || this.names.includes(name)
   }
 
-  /** Throws `Refusal` (404) for a name that nobody gave. */
+  /** Throws `Refusal` (404) for an unknown name. */
   check(name: string): void {
     if (this.has(name)) return
     throw new Refusal("model_not_found", `there is no model ${quote(name)}`, {

@@ -1,8 +1,8 @@
 /**
  * `POST /tokenize` and `/detokenize`: the tokens of a prompt, and the text of tokens.
  *
- * Both speak of what the model would be given: the tokens of `messages` are those of a chat request
- * with the same fields, those of `prompt` are a completion's.
+ * Both describe the model's input: the tokens of `messages` are those of a chat request with the
+ * same fields, those of `prompt` are a completion's.
  */
 import type { Engine, Vocabulary } from "../../runtime/index.ts"
 import { errorResponse, Refusal } from "../errors.ts"

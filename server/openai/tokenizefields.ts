@@ -18,7 +18,7 @@ export interface TokenizeRequest {
   model: string | null
   prompt: string | Message[]
   options: GenerateOptions
-  /** The text of each token is told too. */
+  /** Whether the reply has the text of each token. */
   spells: boolean
   ignored: string[]
 }

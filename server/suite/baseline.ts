@@ -15,7 +15,7 @@ export interface Baseline {
 
 type Row = Record<string, unknown>
 
-/** What tells a row from the others of its suite. */
+/** The name of a row, unique in its suite. */
 export function nameOf(row: Row): string {
   return typeof row.id === "string" ? row.id : [row.file, row.group, row.test].join(" › ")
 }
@@ -33,7 +33,7 @@ export async function readBaseline(path: string, isRight: (row: Row) => boolean)
   return { rows, summary }
 }
 
-/** What was right and is not now, one line each. */
+/** Returns a line for each row that was right and is wrong now. */
 export function losses(
   baseline: Baseline,
   rows: readonly Row[],

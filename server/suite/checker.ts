@@ -1,6 +1,6 @@
 /**
  * Does a constraint accept a text, and if not, where does the text leave it and what was expected
- * there.
+ * there?
  *
  * No model is needed: over the 256 single bytes as vocabulary a token is a byte.
  */
@@ -59,8 +59,8 @@ export class TextChecker {
 }
 
 /**
- * Whether the constraint names tokens of the machine's vocabulary: then what spells a control token
- * is that token.
+ * Whether the constraint names tokens of the machine's vocabulary: then a text that spells a
+ * control token is that token.
  */
 export function readsTokens(machine: TokenMachine): boolean {
   return machine.grammar?.readsTokens === true

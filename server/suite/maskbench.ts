@@ -66,8 +66,8 @@ export interface RowTokens {
 
 /**
  * The rows of a `.jsonl` or `.jsonl.gz` file or of a directory, in the order of the SHA-1 of their
- * ids. They stay compressed until they are read: the corpus is no part of the memory that an engine
- * takes. Throws `CorpusError` for the first that is broken.
+ * ids. They stay compressed until they are read, so that the corpus does not count as memory of the
+ * engine. Throws `CorpusError` for the first that is broken.
  */
 export async function readMaskRows(path: string, tokens: RowTokens): Promise<PackedRow[]> {
   const rows: { key: string; row: PackedRow }[] = []

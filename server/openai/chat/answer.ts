@@ -1,6 +1,6 @@
 /**
- * An answer of chat: what is said, thought and called, as a whole message and as deltas. The joined
- * deltas are the message.
+ * An answer of chat: text, thoughts and calls, as a whole message and as deltas. The joined deltas
+ * are the message.
  */
 import type { Choice, GenerationEvent, ToolCall } from "../../../runtime/index.ts"
 import type { ChatRequest } from "./schema.ts"
@@ -36,7 +36,7 @@ export class Deltas {
     return this.areCustom.length
   }
 
-  /** What an event adds to the message; null: nothing. */
+  /** Returns what an event adds to the message; null: nothing. */
   of(event: Exclude<GenerationEvent, { type: "finish" }>): object | null {
     switch (event.type) {
       case "text":
@@ -72,10 +72,7 @@ export function fieldsOf(event: GenerationEvent): { tokenrail?: { fields: readon
   return { tokenrail: { fields: fields.map(({ type, ...rest }) => ({ event: type, ...rest, ...place })) } }
 }
 
-/**
- * The values of a choice that have closed, for a whole reply, where it was asked how sure the model
- * was of them.
- */
+/** For a whole reply of a request with `confidence`: the closed values of a choice. */
 export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: readonly object[] } } {
   if (fields === null) return {}
   const told = fields.map(({ type, call, ...rest }) => {
@@ -84,9 +81,7 @@ export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: read
   return { tokenrail: { fields: told } }
 }
 
-/**
- * Why an answer ended, as OpenAI names it: a tool that the request named ends an answer by `stop`.
- */
+/** Returns OpenAI's finish reason. After a call of a tool that the request named it is `stop`. */
 export function finishReasonOf(finishReason: string, callCount: number, choice: unknown): string {
   if (finishReason !== "stop" || callCount === 0) return finishReason
   const isNamed =

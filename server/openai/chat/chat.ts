@@ -2,9 +2,9 @@
  * `POST /v1/chat/completions`.
  *
  * The life of a request: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the last
- * two happen before the status line, so that whatever can be refused is a status and not an event.
- * A stream and a whole reply are two renderings of the same generation: the joined deltas are the
- * whole text.
+ * two happen before the status line, so that every refusal is a status and not an event. A stream
+ * and a whole reply are two renderings of the same generation: the joined deltas are the whole
+ * text.
  *
  * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per
  * choice, then usage.
@@ -77,8 +77,7 @@ function wordsOf({ maxTokensField: maxTokens }: Pick<ChatRequest, "maxTokensFiel
 }
 
 /**
- * A whole reply is built in memory: the rows that it could have at most are bounded. Throws
- * `Refusal`.
+ * Bounds the rows of log-probabilities, since a whole reply is built in memory. Throws `Refusal`.
  */
 function checkReply({ options, stream, topLogprobs }: ChatRequest, contextLength: number): void {
   if (stream || topLogprobs === null) return

@@ -25,9 +25,9 @@ export interface ChatRequest extends GenerationRequest {
   messages: Message[]
   /** Alternatives a row, or null: no log-probabilities in the reply. */
   topLogprobs: number | null
-  /** Whether the reply holds what was thought before the answer. */
+  /** Whether the reply holds the thoughts before the answer. */
   showsReasoning: boolean
-  /** Under which name the request has its budget. */
+  /** The name of the field with the request's budget. */
   maxTokensField: "max_tokens" | "max_completion_tokens"
 }
 

@@ -24,11 +24,11 @@ export type RawPrompt = string | readonly number[]
 
 export interface CompletionRequest extends GenerationRequest {
   prompts: readonly RawPrompt[]
-  /** `prompt` is a list of them, so that each has a place of its own to be named by. */
+  /** Whether `prompt` is a list, so that errors name the index of a prompt. */
   isList: boolean
-  /** Answers of each prompt that are told. */
+  /** Number of answers of each prompt in the reply. */
   n: number
-  /** Answers of each prompt that are written; the best of them are told. */
+  /** Number of answers of each prompt that are generated; the reply has the best of them. */
   bestOf: number
   /**
    * The prompt's text comes before the answer's, and its log-probabilities before those of the
@@ -41,7 +41,7 @@ export interface CompletionRequest extends GenerationRequest {
 
 export const words: EndpointWords = { api: "openai", prompt: "prompt", maxTokens: "max_tokens" }
 
-/** Where nothing is said, and the context has room for them. OpenAI's default. */
+/** Budget of a request without one, if the context has room for it. OpenAI's default. */
 export const defaultMaxTokens = 16
 
 const completionFields = z.object({
@@ -61,7 +61,7 @@ const completionFields = z.object({
   prediction: prediction.nullish(),
 })
 
-/** What belongs to chat, or what no model here has been taught. */
+/** Fields of chat, and fields that no model here is trained for. */
 const refused: RefusedKeys = {
   suffix: [[""], "Write the prompt with the model's own tokens for a gap"],
   messages: [[], "Send messages to /v1/chat/completions"],
@@ -76,7 +76,7 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
   const { fields } = read
   const prompts = readPrompts(fields.prompt)
   const n = fields.n ?? 1
-  // Of a search the best are told in any case: there it is the width.
+  // A search always returns the best; there this is the width.
   const isSearch = fields.use_beam_search === true
   const bestOf = isSearch ? n : (fields.best_of ?? n)
   const echo = fields.echo ?? false
@@ -152,7 +152,7 @@ function checkBest({
   }
 }
 
-/** No token may be asked for where the prompt is told, and that once. */
+/** A budget of 0 needs `echo` and a single answer. */
 function checkNothing({
   maxTokens,
   echo,

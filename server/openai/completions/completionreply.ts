@@ -2,8 +2,8 @@
  * The reply of `POST /v1/completions`: the generations of its prompts, as a whole or as a stream.
  *
  * A chunk of a stream holds one choice: its prompt where that is echoed, then text, then its finish
- * reason. The joined chunks are the whole reply, but that the best of several answers are known at
- * their end alone.
+ * reason. The joined chunks are the whole reply. The best of several answers are known only at
+ * their end.
  */
 import type { Choice, Engine, Generation, GenerationEvent } from "../../../runtime/index.ts"
 import { closedFieldsOf, fieldsOf } from "../chat/answer.ts"
@@ -169,7 +169,7 @@ export class CompletionReply {
     return usageOf(sumUsage(results.map(({ usage }) => usage)), this.request)
   }
 
-  /** What the constraint overruled in any of the answers. */
+  /** Bans that the constraint overruled in any of the answers. */
   private async warnings(): Promise<object> {
     const results = await Promise.all(this.generations.map(({ result }) => result))
     const warnings = [...new Set(results.flatMap((result) => result.warnings))]
@@ -191,7 +191,7 @@ function best(choices: readonly Choice[], count: number): readonly Choice[] {
     .map(({ choice }) => choice)
 }
 
-/** Ends what is still running of them. */
+/** Cancels those that still run. */
 export function cancelAll(generations: readonly Generation[]): void {
   for (const generation of generations) generation.cancel()
 }

@@ -56,7 +56,7 @@ export async function completions(
   }
 }
 
-/** What is about turns of a conversation. Throws `Refusal`. */
+/** Refuses policies about turns of a conversation. Throws `Refusal`. */
 function refusePolicies({ generate }: Policies): void {
   if (generate.reasonUntil === undefined || generate.reasonUntil === null) return
   throw new Refusal("unsupported_parameter", "tokenrail.reason: a raw prompt has no reasoning of its own", {
@@ -65,7 +65,7 @@ function refusePolicies({ generate }: Policies): void {
   })
 }
 
-/** Begins all prompts, or none. */
+/** Starts all prompts, or none. */
 async function start(
   engine: Engine,
   completion: CompletionRequest,
@@ -78,12 +78,11 @@ async function start(
   const spent = { ms: 0 }
   for (const [index, prompt] of prompts.entries()) {
     const ids = await named(index, () => engine.tokenize(prompt, options, spent))
-    // What does not fit is refused before the next one costs anything, and by the engine, as every
-    // prompt is.
+    // A prompt that does not fit is refused by the engine before the next one costs anything.
     const isTooLong = ids.length + Math.min(1, options.maxTokens ?? 1) > engine.model.contextLength
     if (isTooLong) cancelAll([await named(index, () => engine.start(ids, options))])
     tokenized.push(ids)
-    // Others have their turn between two prompts.
+    // Lets other requests run between two prompts.
     if (isList) await new Promise<void>((resolve) => setImmediate(resolve))
   }
   checkReply(completion, tokenized, engine.model.contextLength)
@@ -113,7 +112,7 @@ function echoOf(
   return typeof prompt === "string" ? prompt : textOf(ids, engine.vocabulary)
 }
 
-/** A prompt is refused by its place in the list. */
+/** Adds the index of the prompt in the list to a refusal. */
 async function withPlace<Result>(index: number, run: () => Promise<Result>): Promise<Result> {
   try {
     return await run()

@@ -2,7 +2,7 @@
  * Log-probabilities in the shape of `/v1/completions`: four lists that run side by side, one entry
  * a token.
  *
- * A token that is no whole UTF-8 is spelled `bytes:\xf0\x9f`, so that different tokens have
+ * A token that is not whole UTF-8 is spelled `bytes:\xf0\x9f`, so that different tokens have
  * different names. `text_offset` counts UTF-16 units of the choice's text: where the token begins,
  * or, inside a character, where that begins.
  */
@@ -16,7 +16,7 @@ export interface LegacyRow {
   offset: number
 }
 
-/** Makes one list of the rows; a long reply writes it piece by piece. */
+/** Makes one of the lists; a long reply writes it piece by piece. */
 type ListMaker = (rows: readonly LegacyRow[], make: (rows: readonly LegacyRow[]) => unknown[]) => unknown
 
 /** The lists of some rows, side by side. */

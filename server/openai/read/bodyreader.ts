@@ -1,9 +1,9 @@
 /**
  * Who reads the body of a request: the event loop itself, or a thread.
  *
- * To read 16 MiB of JSON takes seconds, in which no other request is answered and no token is sent.
- * So a body above a small bound is read in a thread (readerthread.ts), where there are threads;
- * both ways run `readBody`, so they agree. Nothing here is imported from Node: in a browser every
+ * Reading 16 MiB of JSON takes seconds, in which no other request is answered and no token is sent.
+ * So a body above a small bound is read in a thread (readerthread.ts), if the platform has threads.
+ * Both ways run `readBody`, so they agree. Nothing here is imported from Node: in a browser every
  * body is read in place.
  */
 import { extentOf } from "../../http/body.ts"
@@ -14,12 +14,12 @@ export const inlineReader: BodyReader = {
   read: async (endpoint, bytes, limits) => readBody(endpoint, bytes, limits),
 }
 
-/** Largest body that is read in place. To read the worst of that size takes some 20 ms. */
+/** Largest body that is read in place. The worst of that size takes some 20 ms. */
 export const maxInlineBytes = 64 << 10
 
 /**
- * A larger one too, where its strings are long: so many bytes with so many marks and escapes take
- * less than that.
+ * Larger bodies with long strings are read in place too: these numbers of bytes, marks and escapes
+ * take less time than that.
  */
 export const maxSparseBytes = 256 << 10
 export const maxSparseMarks = 16_384

@@ -14,7 +14,7 @@ import { readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 
-/** What each endpoint makes of its body. */
+/** The result for each endpoint. */
 const parsers = {
   chat: (body: RequestBody) => ({ chat: parseChat(body), ...readConstraint(body) }),
   completions: (body: RequestBody) => ({ completion: parseCompletion(body), ...readConstraint(body) }),
@@ -29,9 +29,11 @@ const parsers = {
 export type Endpoint = keyof typeof parsers
 export type BodyRead<E extends Endpoint> = ReturnType<(typeof parsers)[E]>
 
-/** Who reads a body: `readBody` where it stands, or a thread that runs it. */
+/** Reads a body: by `readBody` in place, or in a thread that runs it. */
 export interface BodyReader {
-  /** Throws `Refusal`, and AbortError when the signal fires. The bytes may be gone afterwards. */
+  /**
+   * Throws `Refusal`, and AbortError when the signal fires. The bytes may be detached afterwards.
+   */
   read<E extends Endpoint>(
     endpoint: E,
     bytes: Uint8Array<ArrayBuffer>,

@@ -1,9 +1,9 @@
 /**
  * A thread beside the event loop that reads large bodies, and the line before it.
  *
- * One body is read at a time, the smallest of those that wait: a large one delays few. What a body
- * may cost is bounded twice, by time and by the thread's heap. A thread that is over a bound is
- * ended, its body is refused, and the next one gets a new thread. An idle thread is ended too,
+ * One body is read at a time, the smallest of those that wait, so that a large one delays few. The
+ * cost of a body is bounded twice, by time and by the thread's heap. A thread above a bound is
+ * ended, its body is refused, and the next body gets a new thread. An idle thread is ended too,
  * since its heap stays as large as the largest body made it.
  */
 import { existsSync } from "node:fs"
@@ -45,7 +45,7 @@ export const defaultReaderLimits: Readonly<ReaderLimits> = {
   idleMs: 10_000,
 }
 
-/** A thread that has not begun by then will not. */
+/** A thread that has not started by then never will. */
 const startMs = 30_000
 
 interface Job extends Question {
@@ -59,7 +59,7 @@ export class ReaderThread implements BodyReader {
   private running: Job | undefined
   private worker: Worker | undefined
   private isReady = false
-  /** Ends the thread: when it does not start, when a body takes too long, or when there is none. */
+  /** Ends the thread if it does not start, if a body takes too long, or if it is idle. */
   private timer: NodeJS.Timeout | undefined
 
   constructor(limits: Partial<ReaderLimits> = {}) {
@@ -105,8 +105,8 @@ export class ReaderThread implements BodyReader {
   }
 
   /**
-   * An aborted request waits no longer. What is being read is read to its end, and nobody asks for
-   * it.
+   * An aborted request leaves the line. A body that is being read is read to its end, and the
+   * result is dropped.
    */
   private leave(job: Job): void {
     const index = this.waiting.indexOf(job)
@@ -180,8 +180,8 @@ export class ReaderThread implements BodyReader {
   }
 
   /**
-   * Ends the thread and what it reads. If it never began to read, no other thread would, and nobody
-   * waits on.
+   * Ends the thread and what it reads. If it never started, another would not either, so all
+   * waiting bodies are refused.
    */
   private end(error: Error): void {
     const lost = this.running ? [this.running] : this.waiting.splice(0)

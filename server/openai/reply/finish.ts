@@ -1,6 +1,6 @@
 /**
- * How answers ended, as the wire says it: failures as refusals, and what `tokenrail` of a reply
- * tells beside the answer.
+ * How answers ended, in a reply's terms: failures as refusals, and the `tokenrail` object beside
+ * the answer.
  */
 import type { GenerateResult } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -8,8 +8,8 @@ import type { EndpointWords } from "../../overflow.ts"
 import type { GenerationRequest } from "../request/fields.ts"
 
 /**
- * A finish "error" has no place in the reply of OpenAI: it is a failed request. Throws what the
- * answer failed with.
+ * Throws the error of a failed answer: OpenAI's replies have no finish reason for it, so the
+ * request fails.
  */
 export function refuseFailure(finish: {
   finishReason: string
@@ -33,8 +33,8 @@ export function closedOf(choices: readonly { stopReason: string | number | null 
 }
 
 /**
- * What of the request was left out, and what of it the context or the constraint overruled, by the
- * names of the endpoint.
+ * Lists the parts of the request that were left out, and those that the context or the constraint
+ * overruled, by the endpoint's field names.
  */
 export function warningsOf(
   { warnings }: Pick<GenerateResult, "warnings">,

@@ -1,25 +1,22 @@
 /**
  * A JSON reply whose long lists are written piece by piece.
  *
- * A million rows of log-probabilities take seconds to make and to spell, and nobody else is served
- * in one go of seconds. So a long list is left out of the reply at first: a mark stands in its
- * place, a random text that no other text of the reply equals. When the reply is sent, its items
- * are made a few at a time, with a turn for everybody else in between.
+ * A million rows of log-probabilities take seconds to make and to serialize, which would block all
+ * other requests. So a long list is first replaced by a mark, a random text that equals no other
+ * text of the reply. While the reply is sent, the items are made a few at a time, and other
+ * requests run in between.
  */
 
-/** Items that are made in one go: below 20 ms for the longest rows. */
+/** Number of items made at once: below 20 ms for the longest rows. */
 const itemsAtOnce = 32
-/** A list of fewer items is no long one. */
+/** A list of fewer items is sent as it is. */
 const longCount = 256
 
 export class LongReply {
   private readonly key = crypto.randomUUID()
   private readonly lists: (() => Generator<string>)[] = []
 
-  /**
-   * What goes into the reply for the list of `make` of each item: the list itself, or a mark for
-   * it.
-   */
+  /** Returns the list of `make(item)` for each item, or a mark for it. */
   list<Item>(items: readonly Item[], make: (items: readonly Item[]) => unknown[]): unknown {
     if (items.length < longCount) return make(items)
     this.lists.push(function* () {
@@ -31,7 +28,9 @@ export class LongReply {
     return `${this.key}${this.lists.length - 1}`
   }
 
-  /** The reply with its lists, which stand in it in the order in which they were made. */
+  /**
+   * Returns the reply with its lists, whose marks stand in it in the order in which they were made.
+   */
   response(reply: unknown, headers: Record<string, string>): Response {
     if (this.lists.length === 0) return Response.json(reply, { headers })
     const pieces = this.pieces(JSON.stringify(reply))

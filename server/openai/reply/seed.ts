@@ -8,7 +8,7 @@ export function randomSeed(): bigint {
   return (BigInt(high & 0x1fffff) << 32n) | BigInt(low)
 }
 
-/** A number where JSON.parse keeps it, else its decimal digits. */
+/** Returns a number if JSON.parse preserves it, else its decimal digits. */
 export function spellSeed(seed: bigint): number | string {
   return Number.isSafeInteger(Number(seed)) ? Number(seed) : String(seed)
 }

@@ -32,8 +32,8 @@ export function timesOf({ forcedTokens, compileMs, maskUs, ttftMs, tpotMs }: Usa
 }
 
 /**
- * Of a request that the engine has taken for several. Times that have no sum are those of the
- * slowest.
+ * Sums the usage of a request that runs as several in the engine. Times that cannot be summed are
+ * those of the slowest.
  */
 export function sumUsage(usages: readonly Usage[]): Usage {
   return usages.reduce((a, b) => ({

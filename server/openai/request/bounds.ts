@@ -1,11 +1,11 @@
 /**
  * How much a request may hold, checked before anything is done with it.
  *
- * The size of a body bounds what it can cost only where the work grows with it and no faster. A
- * list of stop strings becomes an automaton, a bad word is encoded twice, a seed becomes a big
- * integer, a wrong list makes an error for each of its members: so every list, text and number has
- * a bound of its own, in one table that docs/limits.md repeats. The checks look at lengths alone
- * and leave types to the parser: what has the wrong type has no length here.
+ * The size of a body bounds its cost only if the work is linear in it. A list of stop strings
+ * becomes an automaton, a bad word is encoded twice, a seed becomes a big integer, a wrong list
+ * makes an error for each of its members: so every list, text and number has a bound of its own, in
+ * one table that docs/limits.md repeats. The checks look only at lengths and leave types to the
+ * parser: a value of the wrong type has no length here.
  */
 import { Refusal } from "../../errors.ts"
 
@@ -13,11 +13,11 @@ import { Refusal } from "../../errors.ts"
 type Measure = "members" | "units" | "units in all"
 
 export interface Bound {
-  /** The field as the request spells it, or what the table of limits calls it. */
+  /** The field as the request spells it, or its name in the table of limits. */
   field: string
   measure: Measure | string
   most: number
-  /** The way out. */
+  /** What the caller can do. */
   hint: string
 }
 
@@ -32,8 +32,8 @@ const shorter = "Send a shorter one"
 const fewer = "Send fewer"
 
 /**
- * Bounds of single fields. Of one field the count of members stands first: it bounds the other
- * checks.
+ * Bounds of single fields. For each field the count of members comes first, since it bounds the
+ * other checks.
  */
 const fieldBounds: readonly Bound[] = [
   row("model", "units", 256, "Use a name that /v1/models lists"),
@@ -89,7 +89,7 @@ const otherBounds = [
   row("any other field", "units", 256, shorter),
 ] as const
 
-/** Bounds of what no single field holds. */
+/** Bounds that span several fields. */
 export const wholeBounds = {
   parts: row("messages[].content", "parts in all messages", 4_096, "Join the parts of a message"),
   calls: row("messages[].tool_calls", "calls of one message", 128, fewer),
@@ -138,8 +138,7 @@ export function checkBound(bound: Bound, value: number, field = bound.field): vo
 }
 
 /**
- * Checks the fields of a body. `honoured` are the names of those that are more than looked at.
- * Throws `Refusal`.
+ * Checks the fields of a body. `honoured` names the fields that have an effect. Throws `Refusal`.
  */
 export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: Iterable<string>): void {
   for (const bound of fieldBounds) checkBound(bound, measured(bound.measure, valueAt(body, bound.field)))
@@ -152,8 +151,8 @@ export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: I
 }
 
 /**
- * `prediction` holds only what has a bound of its own, and the texts of messages and prompts are
- * bounded by the context.
+ * Everything in `prediction` has a bound of its own, and texts of messages and prompts are bounded
+ * by the context.
  */
 const listed: ReadonlySet<string> = new Set([
   ...fieldBounds.map(({ field }) => field),
@@ -194,7 +193,7 @@ function* textsOf(value: unknown): Generator<string> {
   }
 }
 
-/** Of messages, and of items, all is counted but the texts, which the context bounds. */
+/** Counts everything in messages and items except texts, which the context bounds. */
 function checkConversation(messages: unknown, list: string): void {
   if (!Array.isArray(messages)) return
   const { parts, calls, values, levels } = wholeBounds
@@ -216,8 +215,8 @@ function checkConversation(messages: unknown, list: string): void {
 }
 
 /**
- * How many values there are in `value`, itself included, and how deep its lists and objects nest.
- * The walk ends one above a bound.
+ * Returns the number of values in `value`, itself included, and the depth of its lists and objects.
+ * The walk stops one above a bound.
  */
 export function extentOf(
   value: unknown,

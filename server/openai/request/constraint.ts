@@ -3,9 +3,9 @@
  *
  * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and
  * SGLang top-level keys. Each spelling found is read into the same `Constraint`. Some clients send
- * one constraint under two names; two that differ are refused by name, since obeying one would
- * ignore the other. Inside a constraint object an unknown key is refused too: it might have been
- * meant to constrain.
+ * one constraint under two names. Two constraints that differ are refused by name, since applying
+ * one would ignore the other. Inside a constraint object an unknown key is refused too: it might
+ * have been meant to constrain.
  *
  * Schemas and structural tags are taken from the body's text, not from its parsed view (see
  * body.ts).
@@ -64,9 +64,7 @@ function differ(first: string, second: string): Refusal {
   return new Refusal("invalid_value", message, { param: second, hint: "Send one of them" })
 }
 
-/**
- * Equal for inputs that are written alike: JSON but for its white space, and choices in any order.
- */
+/** Returns equal keys for equal constraints: JSON without white space, and choices in any order. */
 function canonical(input: GrammarInput): string {
   switch (input.kind) {
     case "json":
@@ -84,7 +82,7 @@ function canonicalJson(text: string): string {
   try {
     return toText(readJson(text))
   } catch {
-    // The compiler will say what is wrong with it.
+    // The compiler reports the error.
     return text
   }
 }

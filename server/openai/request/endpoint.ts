@@ -1,6 +1,6 @@
 /**
- * What the endpoints that generate text are given by the application, how each of them reads its
- * body, and what the engine is told of it.
+ * What the application passes to the endpoints that generate text, how each of them reads its body,
+ * and the engine's options for it.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
 import { type BodyLimits, type HeldBytes, readBytes } from "../../http/body.ts"
@@ -17,12 +17,13 @@ export interface EndpointOptions {
   held: HeldBytes
   reader: BodyReader
   models: ModelNames
-  /** Silence of a stream before a comment is sent. */
+  /** Milliseconds without an event after which a stream sends a comment. */
   heartbeatMs?: number | undefined
-  /** For requests that do not say. */
+  /** Default of requests. */
   onLength?: "truncate" | "close" | undefined
   /**
-   * Milliseconds. A constraint that takes longer to compile is refused: everybody waits meanwhile.
+   * Milliseconds. A constraint that takes longer to compile is refused, since other requests wait
+   * meanwhile.
    */
   compileMs: number
   /** Refuse a budget that the context cannot hold, instead of answering with what is left of it. */
@@ -34,15 +35,15 @@ export interface EndpointOptions {
   strictTools: boolean
   /** Answers that may wait for a slot. */
   maxWaiting: number
-  /** What a client is told to wait when the line is full. */
+  /** Seconds after which a client may try again if the line is full. */
   retryAfterSeconds: () => number
-  /** Which of the server's keys the request carries; −1 where there are none. */
+  /** Index of the key that the request carries; −1 if the server has no keys. */
   key: number
-  /** Is told of the generations that a request begins, and of what its client is told instead. */
+  /** Receives the generations that a request begins, and the error that its client gets instead. */
   exchange: Exchange
 }
 
-/** The request that the body holds, checked and bounded. Throws `Refusal`. */
+/** Reads, checks and bounds the request in the body. Throws `Refusal`. */
 export async function readRequest<E extends Endpoint>(
   endpoint: E,
   request: Request,
@@ -57,9 +58,7 @@ export async function readRequest<E extends Endpoint>(
   }
 }
 
-/**
- * What the engine is told of a request, but for its prompt, its seed and its end. Throws `Refusal`.
- */
+/** Returns the engine's options for a request, without seed and signal. Throws `Refusal`. */
 export function engineOptions(
   { options, report, leftOut }: Pick<GenerationRequest, "options" | "report" | "leftOut">,
   { constraint, policies }: ConstraintRequest,

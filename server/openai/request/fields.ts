@@ -1,12 +1,12 @@
 /**
- * What the endpoints that generate text share: fields, how they are checked, and what the engine is
- * told of them.
+ * What the endpoints that generate text share: fields, their checks, and the engine's options for
+ * them.
  *
  * An endpoint makes one zod object of `generationFields` and its own fields, reads a body by
- * `readFields`, and hands what it got to `generationRequest`. How much a field may hold is checked
- * first (bounds.ts), so that whatever follows is done with little. Constraints are read in
- * constraint.ts, and what else a body may hold in keys.ts. Ranges of sampling parameters are the
- * sampler's business; here only types are checked.
+ * `readFields`, and hands what it got to `generationRequest`. Sizes are checked first (bounds.ts),
+ * so that later checks work on bounded values. Constraints are read in constraint.ts, and what else
+ * a body may hold in keys.ts. Ranges of sampling parameters are the sampler's business; here only
+ * types are checked.
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../../runtime/index.ts"
@@ -19,12 +19,10 @@ import type { LeftOut } from "./leftout.ts"
 import { generates, readPeers, refusedPeers } from "./peers.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
-/**
- * What every request says besides its prompt, its constraint and what is special to its endpoint.
- */
+/** What every request has besides its prompt, its constraint and the fields of its endpoint. */
 export interface GenerationRequest {
   model: string
-  /** All that the engine is told besides the constraint and the signal. */
+  /** The engine's options, without constraint and signal. */
   options: GenerateOptions
   stream: boolean
   includeUsage: boolean
@@ -35,7 +33,7 @@ export interface GenerationRequest {
   timing: boolean
   /** Unknown keys without effect, as the caller spelt them. */
   ignored: string[]
-  /** What the request goes on without. */
+  /** What is left out of the request. */
   leftOut: readonly LeftOut[]
 }
 
@@ -152,8 +150,8 @@ export interface ReadFields<Fields> {
 }
 
 /**
- * The checked fields of a body; what is no field of `object` is refused or ignored, see keys.ts.
- * Throws `Refusal`. The cost is linear in what the bounds let through.
+ * Returns the checked fields of a body. Keys that are not fields of `object` are refused or
+ * ignored, see keys.ts. Throws `Refusal`. The cost is linear in what the bounds let through.
  */
 export function readFields<Shape extends z.ZodRawShape>(
   body: RequestBody,
@@ -173,8 +171,8 @@ export function readFields<Shape extends z.ZodRawShape>(
 }
 
 /**
- * What the shared fields ask for. `own` is what the engine is told of the endpoint's own fields.
- * Throws `Refusal`.
+ * Returns what the shared fields ask for. `own` holds the engine's options for the endpoint's own
+ * fields. Throws `Refusal`.
  */
 export function generationRequest(
   body: RequestBody,
@@ -199,7 +197,7 @@ export function generationRequest(
       earlyStopping: fields.early_stopping,
       stop: fields.stop,
       stopRegex: fields.stop_regex,
-      // The engine names the values that there are.
+      // The engine checks the value.
       stopWhen: fields.stop_when as GenerateOptions["stopWhen"],
       repetitionDetection: fields.repetition_detection,
       streamGranularity: fields.stream_granularity as GenerateOptions["streamGranularity"],

@@ -1,10 +1,10 @@
 /**
- * The top-level keys of a request that are no honoured fields.
+ * The top-level keys of a request that are not honoured fields.
  *
  * A key is accepted without effect because no effect is promised (`inert`), known and refused with
  * a way out (`refused`, unless its value is the default, which asks for nothing), or unknown. An
- * unknown one is refused when its name looks like a constraint, because an ignored constraint is
- * the one bug this server must not have; else it is ignored, and a header says so.
+ * unknown key is refused if its name resembles a constraint, because this server must never ignore
+ * a constraint. Any other is ignored, and a header says so.
  */
 import { editDistance } from "../../../runtime/options.ts"
 import { Refusal } from "../../errors.ts"
@@ -13,7 +13,7 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 import { constraintKeys } from "./constraint.ts"
 import { halfPair } from "./surrogates.ts"
 
-/** Accepted, and no effect is promised by anyone who offers them. */
+/** Accepted: no server promises an effect. */
 const inert = new Set([
   ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
   ...["prompt_cache_retention", "prompt_cache_options", "priority", "request_id", "cache_salt"],
@@ -53,8 +53,8 @@ const constraintPrefix =
   /^(guided|structured|grammar|json_schema|response_schema|output_(schema|format|config)|regex|ebnf|lark|choice|constrain|format)/i
 
 /**
- * Refuses what is known and not offered, `own` of the endpoint alone; returns the unknown keys that
- * may be ignored. Throws `Refusal`.
+ * Refuses keys that are known and not offered, with `own` those of this endpoint. Returns the
+ * unknown keys that may be ignored. Throws `Refusal`.
  */
 export function checkKeys(
   body: Readonly<Record<string, unknown>>,

@@ -3,14 +3,13 @@
  * goes on without them.
  *
  * Agents offer them with every request, and most turns call none. The model cannot call a tool that
- * it is not told of, so nothing else of the request changes; the reply says what was left out. A
- * request that cannot go on without such a tool is refused, and so is any that holds one where the
- * server is strict.
+ * it is not shown, so nothing else of the request changes, and the reply says what was left out. A
+ * request that needs such a tool is refused; a strict server refuses every request with one.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
-/** What of a request had no effect, and how it is refused where that is not wanted. */
+/** A part of a request without effect, and its refusal by a strict server. */
 export interface LeftOut {
   /** For `tokenrail.warnings`. */
   readonly warning: string
@@ -31,15 +30,12 @@ const hostedTool = new RegExp(
 /** Anthropic dates the tools that it defines. */
 const datedTool = /^[a-z][a-z_]*_\d{8}$/
 
-/** Whether a tool of this type is one of a service. */
+/** Whether a service runs tools of this type. */
 export function isHosted(type: unknown): type is string {
   return typeof type === "string" && (hostedTool.test(type) || datedTool.test(type))
 }
 
-/**
- * Items by which a conversation tells of such tools: of responses, and blocks of Anthropic's
- * messages.
- */
+/** Items of responses and blocks of Anthropic's messages that record the use of such tools. */
 const hostedItems: ReadonlySet<string> = new Set([
   ...["web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"],
   ...["computer_call", "computer_call_output", "local_shell_call", "local_shell_call_output"],
@@ -51,7 +47,7 @@ const hostedItems: ReadonlySet<string> = new Set([
   ...["text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result", "advisor_tool_result"],
 ])
 
-/** Whether an item or a block of this type tells of a tool of a service. */
+/** Whether an item or a block of this type records the use of a service's tool. */
 export function isHostedItem(type: unknown): type is string {
   return typeof type === "string" && hostedItems.has(type)
 }
@@ -83,7 +79,7 @@ export function itemLeftOut(type: string, at: string): LeftOut {
   }
 }
 
-/** Throws `Refusal` where something was left out. */
+/** Throws `Refusal` if something was left out. */
 export function refuseLeftOut([first]: readonly LeftOut[]): void {
   if (first === undefined) return
   const { warning, param, hint } = first

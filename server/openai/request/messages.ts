@@ -12,7 +12,7 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 
 type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string }
 
-// A predicate, which ends at the first part that is none: a union makes an error for each branch of
+// A predicate, which stops at the first wrong part: a union would make an error for each branch of
 // each part.
 const content = z.custom<string | Part[]>(
   (value) => typeof value === "string" || (Array.isArray(value) && value.every(isPart)),
@@ -64,7 +64,10 @@ export const message = z.discriminatedUnion(
   { error: "role must be system, developer, user, assistant, tool or function" },
 )
 
-/** What the template reads. Each result of a tool answers a call before it. Throws `Refusal`. */
+/**
+ * Returns the messages that the template reads. Throws `Refusal`, also if the result of a tool
+ * answers no earlier call.
+ */
 export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] {
   /** Names of the tools that were called, by the id of the call. */
   const called = new Map<string, string>()
@@ -87,8 +90,8 @@ export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] 
 }
 
 /**
- * OpenAI's older form of calls, `function_call` and the role `function`, in the form that stands
- * today. A result belongs to the last call of its name. Throws `Refusal`.
+ * OpenAI's older form of calls, `function_call` and the role `function`, in today's form. A result
+ * belongs to the last call of its name. Throws `Refusal`.
  */
 function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof message>[] {
   /** Ids of the calls that have no result yet, by the name of the function. */

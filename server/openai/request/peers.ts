@@ -1,11 +1,11 @@
 /**
- * Names of other servers for what changes the law of an answer, its end or its length.
+ * Other servers' names for fields that change the distribution, the end or the length of an answer.
  *
- * A name that has a field here is read as that field, by the rule of the server that it comes from;
- * one that has none is refused with the field that comes nearest, unless its value asks for
- * nothing. None is ignored: the answer would be of another law than the one that was asked for.
- * Sources: the server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui,
- * Text Generation Inference and transformers.
+ * A name that has a field here is read as that field, by the rule of the server that it comes from.
+ * A name without one is refused with the nearest field, unless its value asks for nothing. No name
+ * is ignored: the answer would have another distribution than the requested one. Sources: the
+ * server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui, Text
+ * Generation Inference and transformers.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -40,10 +40,10 @@ const renamed: readonly (readonly [own: readonly string[], peers: readonly strin
   ],
 ]
 
-/** Budgets of which a negative value is none. */
+/** Budgets that a negative value leaves unset. */
 const unbounded = new Set(["n_predict", "num_predict", "max_new_tokens", "reasoning_budget"])
 
-/** llama.cpp's penalties see so many tokens where nothing is said. */
+/** Tokens that llama.cpp's penalties see by default. */
 const peerWindow = 64
 
 const nothing = "Leave it out"
@@ -124,7 +124,7 @@ export const refusedPeers: RefusedKeys = {
   safe_prompt: [[false], "Send a system message"],
 }
 
-/** Whether an endpoint of these fields writes text: only that has a law. */
+/** Whether an endpoint with these fields generates text. */
 export function generates(honoured: Fields): boolean {
   return Object.hasOwn(honoured, "temperature")
 }
@@ -165,7 +165,7 @@ function rename(
   }
   delete fields[peer]
   if (unbounded.has(peer) && typeof given === "number" && given < 0) {
-    // Elsewhere that is what null asks for.
+    // Elsewhere null means this.
     if (Object.hasOwn(honoured, "echo")) put(fields, peer, target, Number.MAX_SAFE_INTEGER)
   } else put(fields, peer, target, target === "stop_sequences" && typeof given === "string" ? [given] : given)
 }

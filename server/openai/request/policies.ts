@@ -66,10 +66,10 @@ export const policyKeys: readonly string[] = [
   ...Object.keys(vllmFlags.shape),
 ]
 
-/** What a request says beside its constraint. */
+/** The policies of a request. */
 export interface Policies {
   compile: CompileOptions
-  /** What the engine is told besides: length, drafts, granularity, the schema in the prompt. */
+  /** Further options of the engine: length, drafts, granularity, the schema in the prompt. */
   generate: GenerateOptions
 }
 

@@ -1,6 +1,6 @@
 /**
- * llama.cpp's `samplers`: the stages that run, in their order, as names or as one letter each. What
- * is not named is off, whatever its own field says.
+ * llama.cpp's `samplers`: the stages that run, in their order, as names or as one letter each. A
+ * stage that is not named is off, whatever its own field says.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -33,7 +33,7 @@ const stages: readonly (readonly [
   ["temperature", ["temperature", "temp"], "t", { temperature: 1, dynatemp_range: 0 }],
 ]
 
-/** It draws, so that it runs last wherever it is named. */
+/** It draws, so it runs last wherever it is named. */
 const last = { names: ["adaptive_p", "adaptive-p"], letter: "a", off: { adaptive_target: null } }
 
 export function isSamplers(value: unknown): value is string | readonly string[] {

@@ -1,9 +1,9 @@
 /**
- * Half a surrogate pair is no text: no tokenizer, header or stop string can hold it.
+ * A lone surrogate is not text: no tokenizer, header or stop string can hold it.
  *
- * JSON can spell one (`"\ud83d"`), JavaScript can carry it, and then it turns up where a URI, UTF-8
- * or a regular expression is made of it. So it is refused at the door. Schemas are left to the
- * compiler, which knows what they mean by it.
+ * JSON can spell one (`"\ud83d"`), JavaScript can carry it, and then it fails where a URI, UTF-8 or
+ * a regular expression is made of it. So it is refused first. Schemas are left to the compiler,
+ * which knows its meaning there.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"

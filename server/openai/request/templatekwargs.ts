@@ -1,18 +1,17 @@
 /**
  * `chat_template_kwargs`: further variables for the model's own chat template.
  *
- * They are a way to say what a template asks for by a name of its own (`enable_thinking`,
- * `builtin_tools`), and no way around the request: what the server gives the template (the
- * messages, the tools, the special tokens) and what a request may not choose (the template itself)
- * cannot be set here. Values are few and short, since a template may repeat them as often as it
- * likes.
+ * They set variables that a template has of its own (`enable_thinking`, `builtin_tools`). They
+ * cannot set what the server gives the template (the messages, the tools, the special tokens) or
+ * what a request may not choose (the template itself). Values are few and short, since a template
+ * may repeat them any number of times.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { checkBound, extentOf, wholeBounds } from "./bounds.ts"
 
-/** What the server sets, what the caller may not choose, and what Jinja has of its own. */
+/** Names that the server sets, that the caller may not choose, and that Jinja defines. */
 const reserved = new Set([
   ...[
     "messages",
@@ -69,7 +68,7 @@ export function checkTemplateKwargs(kwargs: object): void {
   }
 }
 
-/** What the template is given of them. */
+/** Returns the variables for the template. */
 export function templateOptionsOf(
   variables: Readonly<Record<string, unknown>> | null | undefined,
 ): Pick<GenerateOptions, "templateOptions"> {

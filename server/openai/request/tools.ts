@@ -1,5 +1,5 @@
 /**
- * Tools of a chat request: from the wire to what the engine is told of a turn.
+ * Tools of a chat request: from the wire to the engine's options of a turn.
  *
  * The shape is checked here, so that each mistake is named by its field; what a tool's schema says
  * is read by the compiler, from the body's text, in which number spelling and key order survive.
@@ -14,7 +14,7 @@ import { isHosted, type LeftOut, toolLeftOut } from "./leftout.ts"
 import { isFields } from "./wire.ts"
 
 /**
- * The fields of a turn that chat requests have. What is left out is added to `leftOut`. Throws
+ * Returns the turn options of a chat request. Adds tools that are left out to `leftOut`. Throws
  * `Refusal`.
  */
 export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
@@ -90,7 +90,7 @@ export function readParameters(
   return body.text([...path, "parameters"])
 }
 
-/** Throws `Refusal` for a kind of tool that is not called by the model's text. */
+/** Throws `Refusal` for a kind of tool that a model's text cannot call. */
 export function noTool(type: unknown, param: string): Refusal {
   const said = type === undefined ? "missing" : quote(type)
   const isRun = isHosted(type)
@@ -113,8 +113,8 @@ export function checkName(name: unknown, param: string): asserts name is string 
 }
 
 /**
- * Calls that are not the model's own, or that nobody waits for, need more than a grammar. Throws
- * `Refusal`.
+ * Refuses calls that other programs make, and calls without a waiting caller: both need more than a
+ * grammar. Throws `Refusal`.
  */
 export function refuseForeign(fields: Record<string, unknown>, at: string): void {
   if (fields.async === true) {
@@ -146,8 +146,8 @@ const choiceWords = new Map<unknown, string>([
 ])
 
 /**
- * The choice that a word says, be it `"auto"` or `{type: "auto"}`; null where `choice` is an object
- * that says more. Throws `Refusal`.
+ * Returns the choice of a word, `"auto"` or `{type: "auto"}`; null if `choice` is an object with
+ * more fields. Throws `Refusal`.
  */
 export function readChoiceWord(choice: unknown, hint: string): string | null {
   const param = "tool_choice"

@@ -1,4 +1,6 @@
-/** Small questions about values from the wire. */
+/**
+ * Predicates over values from the wire.
+ */
 
 /** Whether a value is an object with fields. */
 export function isFields(value: unknown): value is Record<string, unknown> {

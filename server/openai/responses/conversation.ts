@@ -22,11 +22,11 @@ export interface Asked {
 
 interface Conversation {
   messages: Message[]
-  /** What the request itself brought, references resolved. */
+  /** The request's own items, references resolved. */
   input: Item[]
 }
 
-/** What a request says and goes on from. Throws `Refusal`. */
+/** Returns the messages of a request and of the responses before it. Throws `Refusal`. */
 export function conversationOf(
   { instructions, input: asked, previousResponseId }: Asked,
   scope: ResponseScope,
@@ -59,7 +59,10 @@ function replay(id: string, scope: ResponseScope): Item[] {
   return chain.reverse().flatMap(({ input, response }) => [...input, ...response.output])
 }
 
-/** In a turn nothing follows what ranks higher, and one message nothing of its rank. */
+/**
+ * Ranks of items: within one turn, no item follows one of higher rank; within one message, no item
+ * follows one of its own rank either.
+ */
 const ranks = { reasoning: 0, message: 1, function_call: 2, custom_tool_call: 2 } as const
 
 class Messages {

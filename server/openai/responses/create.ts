@@ -2,8 +2,7 @@
  * `POST /v1/responses` and `/v1/responses/input_tokens`.
  *
  * The life of a request is that of chat: body ▸ fields ▸ conversation ▸ constraint ▸ admission ▸
- * text ▸ reply. What is looked up in the store stands between the body, which a thread may read,
- * and the engine.
+ * text ▸ reply. The store is read between the body, which a thread may read, and the engine.
  */
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { type ErrorContext, errorResponse, toHttpError } from "../../errors.ts"

@@ -40,7 +40,7 @@ export interface ResponsesRequest extends GenerationRequest, Asked {
   tools: FlatTools
   /** Whether the response is kept for later requests. */
   stores: boolean
-  /** What the reply repeats of the request. */
+  /** Fields of the request that the reply repeats. */
   echo: Readonly<Record<string, unknown>>
 }
 
@@ -52,7 +52,7 @@ interface CountRequest extends Asked {
   ignored: string[]
 }
 
-/** What is spelt in another way here, or not offered. */
+/** Fields that are spelt differently here, or not offered. */
 const refused: RefusedKeys = {
   response_format: [[], "Use text.format"],
   messages: [[], "Send them as input"],
@@ -66,7 +66,7 @@ const refused: RefusedKeys = {
   n: [[1], "Send a request for each answer"],
 }
 
-/** What decides about the prompt. */
+/** Fields that determine the prompt. */
 const promptFields = {
   // Read by items.ts.
   input: z.unknown().optional(),

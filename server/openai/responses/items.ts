@@ -1,9 +1,9 @@
 /**
- * Items: what a response is asked with and what it consists of, from the wire to a checked form.
+ * Items, of which the input and the output of a response consist: from the wire to a checked form.
  *
  * An item is a message, a call, the result of a call, a reasoning, or a reference to an item that
- * is stored. What an item needs is checked by its field, and only what is known of it is kept, so
- * that an item that is stored costs what it says.
+ * is stored. Required fields are checked by name, and only known fields are kept, so that the size
+ * of a stored item is known.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -66,8 +66,8 @@ export type Item = MessageItem | CallItem | ResultItem | ReasoningItem
 export type InputItem = Item | ReferenceItem
 
 /**
- * `input`: one text of the user, or items. Those that tell of tools of a service are added to
- * `leftOut`, and so is a result of such a call. Throws `Refusal`.
+ * `input`: one text of the user, or items. Items that record the use of a service's tools are added
+ * to `leftOut`, and so are results of such calls. Throws `Refusal`.
  */
 export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }]

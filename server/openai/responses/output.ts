@@ -43,7 +43,7 @@ export class Output {
   readonly items: OutputItem[] = []
   private readonly options: OutputOptions
   private open: OpenText | null = null
-  /** Of the calls their places among the items; those that are whole are gone. */
+  /** Indices of the calls that still grow among the items. */
   private readonly calls = new Map<number, number>()
   /** Of tokens that came before the text that they stand for. */
   private heldRows: LogprobRow[] = []
@@ -52,7 +52,7 @@ export class Output {
     this.options = options
   }
 
-  /** What an event of the generation adds. */
+  /** Returns the events that an event of the generation adds. */
   *take(event: Piece): Generator<ResponseEvent> {
     switch (event.type) {
       case "text":
@@ -74,7 +74,7 @@ export class Output {
     }
   }
 
-  /** The generation is over. An answer that says nothing is an empty message. */
+  /** Ends the output. An answer without text is an empty message. */
   *end(event: Extract<GenerationEvent, { type: "finish" }>): Generator<ResponseEvent> {
     const status = event.finishReason === "stop" ? "completed" : "incomplete"
     if (this.items.every(({ type }) => type === "reasoning")) {
@@ -145,7 +145,7 @@ export class Output {
     }
   }
 
-  /** `more` is what the end of the text tells besides. */
+  /** `more` holds further fields of the last event. */
   private *closeText(status: "completed" | "incomplete", more: object = {}): Generator<ResponseEvent> {
     const { open } = this
     if (open === null) return

@@ -67,7 +67,7 @@ export class Running implements RunningResponse {
     this.options.generation.cancel()
   }
 
-  /** The whole reply. Rejects with what the generation failed with. */
+  /** The whole reply. Rejects with the error of the generation. */
   async whole(headers: Record<string, string>): Promise<Response> {
     try {
       for await (const _ of this.walk());
@@ -114,7 +114,7 @@ export class Running implements RunningResponse {
     }
   }
 
-  /** The response when all events have been read. It is stored. */
+  /** Returns the response after its last event, and stores it. */
   private async ended(): Promise<ResponseObject> {
     const { request, generation, input, scope } = this.options
     const result = await generation.result

@@ -2,11 +2,10 @@
  * The responses that a server remembers: those that have ended, as long as there is room, and those
  * under way.
  *
- * Each belongs to the key that it was asked with, and no other key finds it. Where there is no
- * room, the least recently used one of the key that holds most goes first; what one costs is
- * estimated by the texts and values that it holds. An item is found by its id as long as the
- * response that it came with is there: only ids that are made here count, since a client may send
- * any others twice.
+ * Each belongs to the key of its request, and no other key finds it. If there is no room, the least
+ * recently used response of the key that holds most is evicted first. The size of a response is
+ * estimated by its texts and values. An item is found by its id as long as its response is stored.
+ * Only ids that are made here count, since a client may send any other id twice.
  */
 import { LRUCache } from "lru-cache"
 import { Refusal } from "../../errors.ts"
@@ -27,7 +26,7 @@ export interface ResponseObject {
 /** A response that has ended. */
 export interface StoredResponse {
   response: ResponseObject
-  /** What it was asked with, without what went before. */
+  /** Its own input items. */
   input: readonly (Item & { id: string })[]
   /** The response that it goes on from. */
   previousId: string | null
@@ -117,7 +116,7 @@ export class ResponseStore {
   }
 
   /**
-   * The key that holds most gives way first: no key can push out what others keep within their
+   * Evicts from the key that holds most, so that no key can evict what others hold within their
    * share.
    */
   private makeRoom(): void {
@@ -145,7 +144,7 @@ function bytesOf(value: unknown): number {
   return [...names, ...Object.values(value)].reduce<number>((sum, each) => sum + bytesOf(each), 32)
 }
 
-/** What is said where nothing is found. */
+/** The refusal of an unknown id. */
 export function notFound(what: string, id: string, param: string): Refusal {
   return new Refusal("not_found", `there is no ${what} ${quote(id)}`, {
     param,

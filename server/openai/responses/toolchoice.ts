@@ -13,7 +13,7 @@ import { type FlatTools, turnName } from "./tools.ts"
 
 const param = "tool_choice"
 
-/** What a turn is told. What is left out is added to `leftOut`. Throws `Refusal`. */
+/** Returns the turn's tool choice. Adds tools that are left out to `leftOut`. Throws `Refusal`. */
 export function readFlatChoice(choice: unknown, tools: FlatTools, leftOut: LeftOut[] = []): unknown {
   if (choice === undefined || choice === null) return null
   const word = readChoiceWord(choice, 'A tool is named by {"type": "function", "name": …}')

@@ -3,8 +3,7 @@
  *
  * A tool is checked by the fields that it has here, then given the shape that a turn knows, which
  * is that of chat. Tools of a namespace join the others under `namespace.name`, so that each
- * namespace has names of its own; calls are told apart again by a list of all tools as the request
- * has them.
+ * namespace has names of its own. A list of all tools as the request has them maps calls back.
  */
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
@@ -42,7 +41,7 @@ export function turnName({
   return namespace === undefined || namespace === null ? name : `${namespace}.${name}`
 }
 
-/** The tools of a request. What is left out is added to `leftOut`. Throws `Refusal`. */
+/** Returns the tools of a request. Adds those that are left out to `leftOut`. Throws `Refusal`. */
 export function readFlatTools(body: RequestBody, leftOut: LeftOut[] = []): FlatTools {
   const read: FlatTools = { nested: [], flat: [] }
   const scope: Scope = { body, read, leftOut, namespace: null, about: "", names: new Set() }
@@ -136,7 +135,7 @@ function readFlatTool(
   })
 }
 
-/** Names that differ in their namespaces are to differ in a turn as well, and to be names there. */
+/** Checks that names of different namespaces also differ in a turn and are valid there. */
 function checkTurnNames({ flat }: FlatTools): void {
   const names = new Set<string>()
   for (const tool of flat) {
