@@ -16,8 +16,10 @@ export interface Step {
 export const noFrames: readonly Frame[] = []
 
 /**
- * Steps of which so many share what lies below that each with all its frames would be their product: alternatives at each of ten levels.
- * Place 0 is that of the frame that gives them; each other place is reached from places before it, with frames on top of what lies there.
+ * Steps as a graph, where listing them would multiply alternatives: with ten levels of operators, each in three versions, 3^10 ways
+ * to begin an expression end in the same few lexemes. A place is a point that some of the ways have in common. Place 0 is the frame that
+ * gives the steps; what lies at another place is what lies at each `place` that leads to it, with `frames` on top. A step stands on
+ * its place.
  */
 export interface SharedSteps {
   readonly places: readonly (readonly { readonly place: number; readonly frames: readonly Frame[] }[])[]
@@ -35,17 +37,26 @@ export interface Expectation {
 export abstract class Frame {
   /** Dense identity within the process. */
   declare readonly id: number
-  /** Whether `follow` needs the bytes that were read since this frame was pushed. */
+  /** Whether `follow` needs the bytes that were read since this frame was pushed: a key, or an item among unique ones. */
   declare readonly needsText: boolean
-  /** Whether what is being read under this frame depends on an unknown text, see `follow`. */
+  /**
+   * Whether what is read under this frame depends on a text that was not given, see `follow`. A mask is made once for all texts;
+   * below a symbolic frame its tokens are tried one by one with the text at hand.
+   */
   declare readonly isSymbolic: boolean
-  /** For a symbolic frame: the unknown text decides only how the lexeme under it may end, never how it may go on. */
+  /**
+   * Of a symbolic frame: whether the unknown text decides only how the lexeme under it may end, never how it may go on. Then only
+   * the tokens that end the lexeme are tried.
+   */
   declare readonly isOpenEnded: boolean
-  /** Whether what `finish` returns depends on the tag so much that a longer lexeme may make a shorter text. */
+  /**
+   * Whether what `finish` returns depends on the tag so much that a longer lexeme may make a shorter text. Where tokens are counted,
+   * each tag is then completed by itself.
+   */
   declare readonly readsTag: boolean
   /** At most as many bytes as `finish` returns. */
   declare readonly leastBytes: number
-  /** Whether this level above itself accepts what it accepts alone: then it lies on a stack once. */
+  /** Whether this level above itself accepts what it accepts alone, as a loop does: a stack then holds it once, x* x* = x*. */
   declare readonly isIdempotent: boolean
 
   constructor() {

@@ -96,23 +96,6 @@ export class TupleTable {
     return id
   }
 
-  /** Whether there is room for `tuples` more tuples of `integers` in all. */
-  hasRoom(tuples: number, integers: number): boolean {
-    return (
-      this.count + tuples < this.offsets.length && this.offsets[this.count] + integers <= this.values.length
-    )
-  }
-
-  /** Makes room for `tuples` more tuples of `integers` in all. */
-  reserve(tuples: number, integers: number): void {
-    const offsetCount = this.count + tuples + 1
-    if (offsetCount > this.offsets.length)
-      this.offsets = grown(this.offsets, Math.max(moreThan(this.offsets.length), offsetCount))
-    const valueCount = this.offsets[this.count] + integers
-    if (valueCount > this.values.length)
-      this.values = grown(this.values, Math.max(moreThan(this.values.length), valueCount))
-  }
-
   /** Length of tuple `id`. */
   length(id: number): number {
     return this.offsets[id + 1] - this.offsets[id]

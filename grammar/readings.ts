@@ -36,8 +36,13 @@ export function uniteReadings(stacks: StackTable, threads: Int32Array, used: num
     if (stack !== EmptyStack) {
       const frame = stacks.frameId(stack)
       const place = places.get(lexemeState, frame, 0)
-      if (place >= 0 && threads[place + 2] === text && stacks.canUniteBoth(threads[place + 1], stack)) {
-        threads[place + 1] = stacks.unite(threads[place + 1], stack)
+      const earlier = place < 0 ? EmptyStack : threads[place + 1]
+      if (
+        place >= 0 &&
+        threads[place + 2] === text &&
+        stacks.captureCount(earlier) === stacks.captureCount(stack)
+      ) {
+        threads[place + 1] = stacks.unite(earlier, stack)
         continue
       }
       places.set(lexemeState, frame, 0, end)

@@ -7,6 +7,9 @@
  * has its followers in the set already, so that reading a byte looks at lexemes alone.
  *
  * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
+ *
+ * Threads that read alike can be one over a union of their stacks (`readings.ts`). Grammars of rules (`Grammar.unites`) unite as
+ * threads are added, since most of their readings are alike. JSON has few readings: there a state is looked at once it has many.
  */
 import { checkLimit, placed } from "./errors.ts"
 import { FollowerTable } from "./followers.ts"
@@ -40,8 +43,8 @@ export class States {
   /** Lexeme states and stacks of the shape that is interned. */
   private pairs = new Int32Array(8)
   /**
-   * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts. Null where
-   * readings are not united.
+   * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts: they are no threads any more,
+   * and what follows them is added once. Null where readings are not united as they are added.
    */
   private readonly passed: TripleMap | null
   /** Numbers in `scratch` above which readings are united. */
@@ -53,7 +56,7 @@ export class States {
   private used = 0
   private reading = new Int32Array(FewThreads)
 
-  /** `many`: united are the threads of a state that has more. */
+  /** The threads of a state are united where it has more than `many`. */
   constructor(grammar: Grammar, many = ManyThreads) {
     this.grammar = grammar
     this.followers = new FollowerTable(this.stacks, grammar)

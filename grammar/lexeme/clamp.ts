@@ -9,7 +9,7 @@ import { type LexemeKind, lexemes } from "./table.ts"
 export interface ClampedKind extends LexemeKind {
   /** A state that no token within `reach` can tell from this one, which is `state`. */
   clamp?(a: number, b: number, c: number, reach: Reach, state: number): number
-  /** A state that does not tell where it may end; this one, which is `state`, where it never may. */
+  /** This state without its ends, see `quietState`; this one, which is `state`, where it never ends. */
   quiet?(a: number, b: number, c: number, state: number): number
 }
 
@@ -22,8 +22,9 @@ export function clampedState(state: number, reach: Reach): number {
 }
 
 /**
- * A state that reads what `state` does and does not tell where the lexeme may end with the plain tag; `state` itself where
- * that is nowhere or rare. A text may end inside nearly every token: where nothing is read behind it, nobody asks.
+ * A state that reads what `state` does, but says nowhere that the lexeme may end with the plain tag; `state` itself where it may
+ * end so in few places. A text of any words may end behind nearly every token. Where what follows it reads nothing that a token
+ * holds, no token depends on those ends, and the mask of the quiet state has none to look at.
  */
 export function quietState(state: number): number {
   const kind: ClampedKind | undefined = lexemes.kindOf(state)

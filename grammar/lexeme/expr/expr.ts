@@ -9,7 +9,7 @@
  */
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { clamped } from "./clamp.ts"
-import { type ByteClasses, classesOf } from "./classes.ts"
+import { classesOf } from "./classes.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
 import { literal } from "./literal.ts"
@@ -29,16 +29,7 @@ import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./n
 import { printExpr } from "./print.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
-export type {
-  ByteClasses,
-  ByteMachine,
-  CharacterMachine,
-  ExprId,
-  FreeBytes,
-  MachineEdge,
-  MachineTail,
-  TextLengths,
-}
+export type { ByteMachine, CharacterMachine, ExprId, FreeBytes, MachineEdge, MachineTail, TextLengths }
 export { Empty, Never }
 
 export const exprs = {
@@ -69,9 +60,7 @@ export const exprs = {
   behind,
   end,
   /** What is left of `rest`, all that follows, where nothing may follow. */
-  ended(rest: ExprId): ExprId {
-    return ended(rest)
-  },
+  ended,
   scope,
   /** The language of a machine, for what no expression says well; see `machine.ts`. */
   machine: machineExpr,
@@ -82,15 +71,9 @@ export const exprs = {
   /** All derivatives at once: ascending ranges `lo | hi << 8`, target, …; valid until the next call. */
   row: derivativeRow,
   /** Classes of bytes with the same derivative. Not memoised. */
-  classes(id: ExprId): ByteClasses {
-    return classesOf(id)
-  },
+  classes: classesOf,
   /** Exact emptiness. Throws `limit` when the search takes too long. */
   isNever,
-  /** Exact universality: every text is accepted. */
-  isUniversal(id: ExprId): boolean {
-    return isNever(diff(anyText, id))
-  },
   /** The same expression with bounds of loops that no token reaches clamped; see `clamp.ts`. */
   clamped,
   /** For messages and tests. */
