@@ -12,12 +12,11 @@ import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
 import { NoBytes, sharedBytes, uniteBytes } from "../lexeme/bytesets.ts"
-import { exprs } from "../lexeme/expr/expr.ts"
 import { bytesOn, type Ends, firstNotLexeme, tagOf } from "../lexeme/greedy.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { firstNotSteps, Guards, sorted } from "./guards.ts"
-import { Kind, maxOf, type Term, type Terms } from "./terms.ts"
+import { Kind, maxOf, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
 
 /** Guards that may be left behind; null stands for all that there can be. */
 type After = ReadonlySet<number> | null
@@ -160,7 +159,7 @@ export class GreedyRules {
     const { terms } = this
     const isWhole = sharedBytes(before, bytesOn(lexemeState)) === NoBytes
     if (!isWhole || terms.kind(term) !== Kind.Expr) return terms.lexeme(firstNotLexeme(lexemeState, before))
-    return terms.expr(exprs.and([terms.at(term, 1), exprs.not(exprs.literal(""))]))
+    return terms.expr(nonEmptyExpr(terms.at(term, 1)))
   }
 
   private makeGreedy(term: Term, before: number, after: After): Term {

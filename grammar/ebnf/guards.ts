@@ -106,11 +106,8 @@ export class Guards {
       case Kind.Rule:
         return this.leavesOfRule(terms.at(term, 1), before)
       case Kind.Concat: {
-        let guards = this.find(terms.at(term, 1), before)
-        let rest = terms.at(term, 2)
-        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2))
-          guards = this.findBehind(guards, terms.at(rest, 1))
-        return this.findBehind(guards, rest)
+        const [first, ...others] = terms.row(term)
+        return others.reduce((guards, part) => this.findBehind(guards, part), this.find(first, before))
       }
       case Kind.Or: {
         const guards = new Set<number>()

@@ -13,7 +13,7 @@ import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { components } from "./components.ts"
 import { LeftCorners } from "./leftcorners.ts"
-import { Kind, type LinearForm, maxOf, type Term, type Terms } from "./terms.ts"
+import { Kind, type LinearForm, maxOf, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
 
 /** First symbol → all that may remain behind it. United at the end: one by one, thousands would take the square of them. */
 type Rests = Map<Term, Term[]>
@@ -156,7 +156,7 @@ export class NormalRules {
         case Kind.Empty:
           return
         case Kind.Expr:
-          this.addSymbol(rests, this.nonEmptyExpr(at), behind)
+          this.addSymbol(rests, terms.expr(nonEmptyExpr(terms.at(at, 1))), behind)
           return
         case Kind.Lexeme:
           this.addSymbol(rests, terms.lexeme(nonEmptyLexeme(terms.at(at, 1))), behind)
@@ -191,19 +191,9 @@ export class NormalRules {
           checkTime()
           for (const member of terms.members(at)) this.addLinear(rests, member, behind)
           return
-        case Kind.Star: {
-          const loop = this.isUnfolding ? at : this.unfolded(at)
-          if (loop === at) this.addLinear(rests, terms.at(at, 1), terms.concat(at, behind))
-          else {
-            this.isUnfolding = true
-            try {
-              this.addLinear(rests, terms.concat(loop, behind), terms.empty)
-            } finally {
-              this.isUnfolding = false
-            }
-          }
+        case Kind.Star:
+          this.addLoop(rests, at, behind)
           return
-        }
         case Kind.Repeat: {
           const body = terms.at(at, 1)
           const rest = this.isNullable(body) ? this.atLeastNone(terms.oneLess(at)) : terms.oneLess(at)
@@ -219,6 +209,21 @@ export class NormalRules {
         default:
           return
       }
+    }
+  }
+
+  private addLoop(rests: Rests, star: Term, behind: Term): void {
+    const { terms } = this
+    const loop = this.isUnfolding ? star : this.unfolded(star)
+    if (loop === star) {
+      this.addLinear(rests, terms.at(star, 1), terms.concat(star, behind))
+      return
+    }
+    this.isUnfolding = true
+    try {
+      this.addLinear(rests, terms.concat(loop, behind), terms.empty)
+    } finally {
+      this.isUnfolding = false
     }
   }
 
@@ -255,11 +260,6 @@ export class NormalRules {
     if (terms.kind(term) !== Kind.Repeat) return term
     const max = terms.at(term, 3)
     return terms.repeat(terms.at(term, 1), 0, maxOf(max))
-  }
-
-  private nonEmptyExpr(term: Term): Term {
-    const expr = this.terms.at(term, 1)
-    return exprs.nullable(expr) ? this.terms.expr(exprs.and([expr, exprs.not(exprs.literal(""))])) : term
   }
 
   private readonly nonEmptyBranches = new Map<Term, Term>()
@@ -361,13 +361,8 @@ export class NormalRules {
     switch (terms.kind(term)) {
       case Kind.Rule:
         return this.productive.has(terms.at(term, 1)) ? term : terms.never
-      case Kind.Concat: {
-        const parts: Term[] = []
-        let rest = term
-        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2))
-          parts.push(this.prune(terms.at(rest, 1)))
-        return terms.concat(...parts, this.prune(rest))
-      }
+      case Kind.Concat:
+        return terms.concat(...terms.row(term).map((part) => this.prune(part)))
       case Kind.Or:
         return terms.or(terms.members(term).map((member) => this.prune(member)))
       case Kind.Star:

@@ -200,10 +200,7 @@ export class Rules {
         continue
       }
       if (terms.kind(alternative) !== Kind.Concat) return null
-      const parts: Term[] = []
-      let rest = alternative
-      for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2)) parts.push(terms.at(rest, 1))
-      parts.push(rest)
+      const parts = terms.row(alternative)
       if (parts[parts.length - 1] === self) before.push(terms.concat(...parts.slice(0, -1)))
       else if (parts[0] === self) after.push(terms.concat(...parts.slice(1)))
       else return null
@@ -219,14 +216,6 @@ export class Rules {
   /** Whether `term` refers to `rule` without going through others. */
   private mentions(term: Term, rule: RuleId): boolean {
     const { terms } = this
-    const seen = new Set<Term>()
-    const open = [term]
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      if (seen.has(at)) continue
-      seen.add(at)
-      if (terms.kind(at) === Kind.Rule && terms.at(at, 1) === rule) return true
-      terms.addParts(open, at)
-    }
-    return false
+    return [...terms.within(term)].some((at) => terms.kind(at) === Kind.Rule && terms.at(at, 1) === rule)
   }
 }

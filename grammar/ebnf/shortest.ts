@@ -24,6 +24,8 @@ export class ShortestTexts {
   private readonly terms: Terms
   /** A shortest text by rule; found for all rules together when the first one is asked for. */
   private readonly witnesses = new Map<number, Uint8Array>()
+  /** Whether a rule was met that has none yet. */
+  private isMissing = false
 
   constructor(normal: NormalRules) {
     this.normal = normal
@@ -34,25 +36,22 @@ export class ShortestTexts {
   shortest(term: Term): Uint8Array {
     const { witnesses } = this
     for (;;) {
+      this.isMissing = false
+      const text = this.shortestKnown(term)
+      if (text !== null && !this.isMissing) return text
       let isChanged = false
-      const missing = new Set<number>()
-      const text = this.shortestKnown(term, witnesses, missing)
-      if (text !== null && missing.size === 0) return text
       // Rules that have no witness yet, and all below them, are improved until nothing changes (Knuth 1977, by iteration).
-      const rules = this.rulesBelow(term)
-      for (const rule of rules) {
+      for (const rule of this.rulesBelow(term)) {
         const known = witnesses.get(rule)
-        const found = this.shortestKnown(this.normal.body(rule), witnesses, missing)
-        if (found !== null && (known === undefined || found.length < known.length)) {
-          witnesses.set(rule, found)
-          isChanged = true
-        }
+        const found = this.shortestKnown(this.normal.body(rule))
+        if (found === null || (known !== undefined && found.length >= known.length)) continue
+        witnesses.set(rule, found)
+        isChanged = true
       }
-      if (!isChanged) {
-        const settled = this.shortestKnown(term, witnesses, missing)
-        if (settled === null) throw new Error(`internal: term ${term} has no text`)
-        return settled
-      }
+      if (isChanged) continue
+      const settled = this.shortestKnown(term)
+      if (settled === null) throw new Error(`internal: term ${term} has no text`)
+      return settled
     }
   }
 
@@ -73,12 +72,8 @@ export class ShortestTexts {
     return [...rules].reverse()
   }
 
-  /** A shortest text of `term` out of the witnesses known so far; null: none is known. Rules without one go to `missing`. */
-  private shortestKnown(
-    term: Term,
-    witnesses: ReadonlyMap<number, Uint8Array>,
-    missing: Set<number>,
-  ): Uint8Array | null {
+  /** A shortest text of `term` out of the witnesses known so far; null: none is known. */
+  private shortestKnown(term: Term): Uint8Array | null {
     const { terms } = this
     switch (terms.kind(term)) {
       case Kind.Never:
@@ -89,26 +84,23 @@ export class ShortestTexts {
         return shortestCompletion(terms.at(term, 1)).bytes
       case Kind.Rule: {
         if (terms.at(term, 2) === 0 && this.normal.isNullable(term)) return noBytes
-        const known = witnesses.get(terms.at(term, 1))
-        if (known === undefined) missing.add(terms.at(term, 1))
+        const known = this.witnesses.get(terms.at(term, 1))
+        if (known === undefined) this.isMissing = true
         return known ?? null
       }
       case Kind.Concat: {
-        const parts: Uint8Array[] = []
-        let rest = term
-        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2)) {
-          const part = this.shortestKnown(terms.at(rest, 1), witnesses, missing)
-          if (part === null) return null
-          parts.push(part)
+        const texts: Uint8Array[] = []
+        for (const part of terms.row(term)) {
+          const text = this.shortestKnown(part)
+          if (text === null) return null
+          texts.push(text)
         }
-        const last = this.shortestKnown(rest, witnesses, missing)
-        if (last === null) return null
-        return this.checked(concatenate([...parts, last]))
+        return this.checked(concatenate(texts))
       }
       case Kind.Or: {
         let best: Uint8Array | null = null
         for (const member of terms.members(term)) {
-          const text = this.shortestKnown(member, witnesses, missing)
+          const text = this.shortestKnown(member)
           if (text !== null && (best === null || text.length < best.length)) best = text
         }
         return best
@@ -116,38 +108,17 @@ export class ShortestTexts {
       case Kind.Repeat: {
         const min = terms.at(term, 2)
         if (min === 0) return noBytes
-        const body = this.shortestKnown(terms.at(term, 1), witnesses, missing)
+        const body = this.shortestKnown(terms.at(term, 1))
         if (body === null) return null
         if (body.length * min > fixedBounds.shortestBytes) this.refuse(body.length * min)
         return concatenate(new Array(min).fill(body))
       }
       case Kind.Capture:
-        return this.shortestKnown(terms.at(term, 2), witnesses, missing)
+        return this.shortestKnown(terms.at(term, 2))
       case Kind.Budget:
-        return this.shortestKnown(terms.at(term, 1), witnesses, missing)
-      case Kind.Branch: {
-        const { rests, narrow, ends } = terms.branches[terms.at(term, 1)]
-        const known = ends?.()
-        const ways = Array.from(rests, ([tag, rest]) => {
-          const before = known?.get(tag) ?? shortestCompletion(narrow(new Set([tag]))).bytes
-          return { before, rest, least: before.length + this.least(rest) }
-        })
-        const textOf = ({ before, rest }: (typeof ways)[number]) => {
-          const after = this.shortestKnown(rest, witnesses, missing)
-          return after === null ? null : concatenate([before, after])
-        }
-        // What is surely longer than another one is not spelled out: a hundred tools have a hundred shortest calls.
-        const nearest = ways.reduce((a, b) => (b.least < a.least ? b : a), ways[0])
-        const near = nearest === undefined ? null : textOf(nearest)
-        const bound = near?.length ?? Number.POSITIVE_INFINITY
-        let best: Uint8Array | null = null
-        for (const way of ways) {
-          if (way.least > bound || (best !== null && way.least >= best.length)) continue
-          const text = way === nearest ? near : textOf(way)
-          if (text !== null && (best === null || text.length < best.length)) best = text
-        }
-        return best === null ? null : this.checked(best)
-      }
+        return this.shortestKnown(terms.at(term, 1))
+      case Kind.Branch:
+        return this.shortestOfBranch(term)
       case Kind.Nested: {
         const states = new States(terms.grammars[terms.at(term, 1)])
         return new Completions(states).shortest(states.start)
@@ -155,6 +126,30 @@ export class ShortestTexts {
       default:
         return noBytes
     }
+  }
+
+  private shortestOfBranch(term: Term): Uint8Array | null {
+    const { rests, narrow, ends } = this.terms.branches[this.terms.at(term, 1)]
+    const known = ends?.()
+    const ways = Array.from(rests, ([tag, rest]) => {
+      const before = known?.get(tag) ?? shortestCompletion(narrow(new Set([tag]))).bytes
+      return { before, rest, least: before.length + this.least(rest) }
+    })
+    const textOf = ({ before, rest }: (typeof ways)[number]) => {
+      const after = this.shortestKnown(rest)
+      return after === null ? null : concatenate([before, after])
+    }
+    // What is surely longer than another one is not spelled out: a hundred tools have a hundred shortest calls.
+    const nearest = ways.reduce((a, b) => (b.least < a.least ? b : a), ways[0])
+    const near = nearest === undefined ? null : textOf(nearest)
+    const bound = near?.length ?? Number.POSITIVE_INFINITY
+    let best: Uint8Array | null = null
+    for (const way of ways) {
+      if (way.least > bound || (best !== null && way.least >= best.length)) continue
+      const text = way === nearest ? near : textOf(way)
+      if (text !== null && (best === null || text.length < best.length)) best = text
+    }
+    return best === null ? null : this.checked(best)
   }
 
   /** At most as many bytes as any text of `term`. Cost: its parts, but those of the rules that it names. */
@@ -165,13 +160,8 @@ export class ShortestTexts {
         return leastBytes(exprLexeme(terms.at(term, 1)))
       case Kind.Lexeme:
         return leastBytes(terms.at(term, 1))
-      case Kind.Concat: {
-        let bytes = 0
-        let rest = term
-        for (; terms.kind(rest) === Kind.Concat; rest = terms.at(rest, 2))
-          bytes += this.least(terms.at(rest, 1))
-        return bytes + this.least(rest)
-      }
+      case Kind.Concat:
+        return terms.row(term).reduce((bytes, part) => bytes + this.least(part), 0)
       case Kind.Nested:
         return leastOfNested(terms.grammars[terms.at(term, 1)])
       default:

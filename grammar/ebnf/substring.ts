@@ -11,6 +11,7 @@ import { PairMap, TupleTable } from "../intern.ts"
 import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 import { Unbounded } from "../lexeme/expr/nodes.ts"
 import { utf8 } from "../utf8.ts"
+import { compareBytes } from "./texts.ts"
 
 /** How a text is cut into chunks: code points, or runs of word characters, of white space, of others. */
 export type SubstringUnit = "chars" | "words"
@@ -212,9 +213,4 @@ function characters(bytes: Uint8Array, start: number): number {
   let count = 0
   for (let i = start; i < bytes.length; i++) if ((bytes[i] & 0xc0) !== 0x80) count++
   return count
-}
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  for (let i = 0; i < a.length && i < b.length; i++) if (a[i] !== b[i]) return a[i] - b[i]
-  return a.length - b.length
 }

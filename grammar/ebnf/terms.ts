@@ -154,6 +154,15 @@ export class Terms {
     return members
   }
 
+  /** What is read in a row: the parts of a concatenation, or the term alone. */
+  row(term: Term): Term[] {
+    const row: Term[] = []
+    let rest = term
+    for (; this.kind(rest) === Kind.Concat; rest = this.at(rest, 2)) row.push(this.at(rest, 1))
+    row.push(rest)
+    return row
+  }
+
   /** Whether `test` holds of an alternative of an `or`. */
   someMember(term: Term, test: (member: Term) => boolean): boolean {
     for (let i = 1; i < this.table.length(term); i++) if (test(this.table.at(term, i))) return true
@@ -341,14 +350,8 @@ export class Terms {
     if (head === this.never || tail === this.never) return this.never
     if (head === this.empty) return tail
     if (tail === this.empty) return head
-    if (this.kind(head) === Kind.Concat) {
-      const parts: Term[] = []
-      let rest = head
-      for (; this.kind(rest) === Kind.Concat; rest = this.at(rest, 2)) parts.push(this.at(rest, 1))
-      let term = this.pair(rest, tail)
-      for (let i = parts.length - 1; i >= 0; i--) term = this.pair(parts[i], term)
-      return term
-    }
+    if (this.kind(head) === Kind.Concat)
+      return this.row(head).reduceRight((rest, part) => this.pair(part, rest), tail)
     const first = this.kind(tail) === Kind.Concat ? this.at(tail, 1) : tail
     if (head === first && this.kind(head) === Kind.Star) return tail
     if (this.kind(head) === Kind.Expr && this.kind(first) === Kind.Expr) {
@@ -466,6 +469,14 @@ export class Terms {
     return min === 1 ? this.concat(term, this.star(term)) : this.intern([Kind.Repeat, term, least, Unbounded])
   }
 
+  /** `term` and all that it is made of, rules aside. */
+  within(term: Term): ReadonlySet<Term> {
+    const all = new Set([term])
+    // What is added meanwhile is visited too.
+    for (const each of all) for (const part of this.parts(each)) all.add(part)
+    return all
+  }
+
   /** The terms that `term` is made of. */
   parts(term: Term): Term[] {
     const parts: Term[] = []
@@ -531,6 +542,11 @@ export class Terms {
   private sizeOf(term: Term): number {
     return this.texts.get(term)?.length ?? exprSize(this.at(term, 1))
   }
+}
+
+/** The texts of `expr` but the empty one. */
+export function nonEmptyExpr(expr: ExprId): ExprId {
+  return exprs.nullable(expr) ? exprs.and([expr, exprs.not(Empty)]) : expr
 }
 
 /** The texts of `expr` of which no shorter beginning is one. */

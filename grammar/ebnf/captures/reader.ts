@@ -275,17 +275,9 @@ class Reading {
         return
       }
       case Kind.Star:
-        this.proceed(call, next, spans)
-        goOn(terms.at(term, 1), this.rests.with(rules, MustRead, rest))
+      case Kind.Repeat:
+        this.beginLoop({ call, rest, spans }, next)
         return
-      case Kind.Repeat: {
-        const less = this.rests.with(rules, terms.oneLess(term), next)
-        goOn(terms.at(term, 1), this.rests.with(rules, MustRead, less))
-        // A body that may be empty may be so any number of times.
-        if (terms.at(term, 2) === 0) this.proceed(call, next, spans)
-        else goOn(terms.at(term, 1), this.rests.with(rules, MustNotRead, next))
-        return
-      }
       case Kind.Rule: {
         const behind = terms.at(term, 2) === 1 ? this.rests.with(rules, MustRead, next) : next
         this.beginRule(rules, terms.at(term, 1), { call, rest: behind, spans })
@@ -294,15 +286,9 @@ class Reading {
       case Kind.Budget:
         this.callPart(rules, term, { call, rest: next, spans })
         return
-      case Kind.Nested: {
-        const inner = terms.grammars[terms.at(term, 1)].captures
-        if (terms.at(term, 2) === 1) {
-          goOn(terms.nested(terms.grammars[terms.at(term, 1)]), this.rests.with(rules, MustRead, next))
-        } else if (inner instanceof RuleCaptures) {
-          this.callPart(inner.rules, inner.rules.start, { call, rest: next, spans })
-        } else this.addThread(call, rest, (this.machineOf(rest) as States).start, spans)
+      case Kind.Nested:
+        this.beginNested({ call, rest, spans }, next)
         return
-      }
       case Kind.Expr:
         this.addThread(call, rest, exprLexeme(terms.at(term, 1)), spans)
         return
@@ -315,6 +301,31 @@ class Reading {
       default:
         throw new Error(`internal: term ${term} is of no kind that is read`)
     }
+  }
+
+  private beginLoop({ call, rest, spans }: Waiting, next: Rest): void {
+    const { rules, term } = rest
+    const { terms } = rules
+    const beginBody = (mark: Term, then: Rest) =>
+      this.proceed(call, this.rests.with(rules, terms.at(term, 1), this.rests.with(rules, mark, then)), spans)
+    const isStar = terms.kind(term) === Kind.Star
+    beginBody(MustRead, isStar ? rest : this.rests.with(rules, terms.oneLess(term), next))
+    // A body that may be empty may be so any number of times.
+    if (isStar || terms.at(term, 2) === 0) this.proceed(call, next, spans)
+    else beginBody(MustNotRead, next)
+  }
+
+  /** A grammar that captures something is read by its rules, another one as a whole. */
+  private beginNested({ call, rest, spans }: Waiting, next: Rest): void {
+    const { rules, term } = rest
+    const grammar = rules.terms.grammars[rules.terms.at(term, 1)]
+    if (rules.terms.at(term, 2) === 1) {
+      const behind = this.rests.with(rules, MustRead, next)
+      this.proceed(call, this.rests.with(rules, rules.terms.nested(grammar), behind), spans)
+    } else if (grammar.captures instanceof RuleCaptures) {
+      const inner = grammar.captures.rules
+      this.callPart(inner, inner.start, { call, rest: next, spans })
+    } else this.addThread(call, rest, (this.machineOf(rest) as States).start, spans)
   }
 
   /** What does not recur is read in its place, and so is a rule at the end of a call. */

@@ -39,12 +39,7 @@ export class CapturingRules {
 
   private rulesIn(term: Term): number[] {
     const { terms } = this
-    const rules: number[] = []
-    const seen = new Set([term])
-    for (const part of seen) {
-      if (terms.kind(part) === Kind.Rule) rules.push(terms.at(part, 1))
-      for (const inner of terms.parts(part)) seen.add(inner)
-    }
-    return rules
+    const rules = [...terms.within(term)].filter((part) => terms.kind(part) === Kind.Rule)
+    return rules.map((part) => terms.at(part, 1))
   }
 }

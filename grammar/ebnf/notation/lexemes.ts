@@ -6,7 +6,7 @@ import { GrammarError } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { HiddenName } from "../captures/reader.ts"
 import type { Rules } from "../rules.ts"
-import { lazyExpr, type Term } from "../terms.ts"
+import { lazyExpr, nonEmptyExpr, type Term } from "../terms.ts"
 import { MinChoice } from "../texts.ts"
 import { type Attributes, isOneLexeme } from "./dialect.ts"
 import { type Environment, emptyEnvironment, resolved } from "./environment.ts"
@@ -49,7 +49,7 @@ export class Lexemes {
     if (scope.ignored.length === 0) return rules.terms.empty
     const each = exprs.or(scope.ignored.map((node) => this.terminals.exprOf(node, emptyEnvironment)))
     const all = scope.options.has("ignore_once") ? each : exprs.loop(each, 1, Number.POSITIVE_INFINITY)
-    return rules.terms.or([rules.terms.empty, this.termOf(nonEmpty(all))])
+    return rules.terms.or([rules.terms.empty, this.termOf(nonEmptyExpr(all))])
   }
 
   /** Whether a node of a rule, no parameter, is one lexeme, whatever the rules say. */
@@ -171,11 +171,6 @@ export class Lexemes {
     // A greedy lexeme is empty only where nothing of it could follow: it cannot be taken apart.
     if (this.gap === terms.empty || isGreedy || !exprs.nullable(expr))
       return terms.concat(lexeme(expr), this.gap)
-    return terms.or([lexeme(Empty), terms.concat(lexeme(nonEmpty(expr)), this.gap)])
+    return terms.or([lexeme(Empty), terms.concat(lexeme(nonEmptyExpr(expr)), this.gap)])
   }
-}
-
-/** The texts of `expr` but the empty one. */
-function nonEmpty(expr: ExprId): ExprId {
-  return exprs.nullable(expr) ? exprs.and([expr, exprs.not(Empty)]) : expr
 }
