@@ -53,43 +53,55 @@ export class NormalRules {
 
   /** Whether the empty text satisfies `term`. */
   isNullable(term: Term): boolean {
+    return this.holds(term, this.isNullablePart)
+  }
+
+  private readonly isNullablePart = (part: Term): boolean => {
+    const { terms } = this
+    switch (terms.kind(part)) {
+      case Kind.Empty:
+      case Kind.Star:
+        return true
+      case Kind.Expr:
+        return exprs.nullable(terms.at(part, 1))
+      case Kind.Lexeme:
+        return lexemes.tags[terms.at(part, 1)] !== 0
+      case Kind.Rule:
+        return terms.at(part, 2) === 0 && this.nullable.has(terms.at(part, 1))
+      case Kind.Branch: {
+        const { lexeme, rests } = terms.branches[terms.at(part, 1)]
+        const rest = rests.get(lexemes.tags[lexeme])
+        return rest !== undefined && this.isNullable(rest)
+      }
+      case Kind.Nested:
+        return terms.at(part, 2) === 0 && terms.grammars[terms.at(part, 1)].isNullable
+      case Kind.Budget:
+        return this.isNullable(terms.at(part, 1))
+      default:
+        return false
+    }
+  }
+
+  /** Whether `test` holds of all in a row, of some alternative, and of what must be there once, as far as parts are made of parts. */
+  private holds(term: Term, test: (part: Term) => boolean): boolean {
     const { terms } = this
     for (let at = term; ; ) {
       switch (terms.kind(at)) {
-        case Kind.Empty:
-        case Kind.Star:
-          return true
-        case Kind.Expr:
-          return exprs.nullable(terms.at(at, 1))
-        case Kind.Lexeme:
-          return lexemes.tags[terms.at(at, 1)] !== 0
-        case Kind.Rule:
-          return terms.at(at, 2) === 0 && this.nullable.has(terms.at(at, 1))
         case Kind.Concat:
-          if (!this.isNullable(terms.at(at, 1))) return false
+          if (!this.holds(terms.at(at, 1), test)) return false
           at = terms.at(at, 2)
           continue
         case Kind.Or:
-          return terms.someMember(at, (member) => this.isNullable(member))
+          return terms.someMember(at, (member) => this.holds(member, test))
         case Kind.Repeat:
           if (terms.at(at, 2) === 0) return true
           at = terms.at(at, 1)
           continue
-        case Kind.Branch: {
-          const { lexeme, rests } = terms.branches[terms.at(at, 1)]
-          const rest = rests.get(lexemes.tags[lexeme])
-          return rest !== undefined && this.isNullable(rest)
-        }
-        case Kind.Nested:
-          return terms.at(at, 2) === 0 && terms.grammars[terms.at(at, 1)].isNullable
         case Kind.Capture:
           at = terms.at(at, 2)
           continue
-        case Kind.Budget:
-          at = terms.at(at, 1)
-          continue
         default:
-          return false
+          return test(at)
       }
     }
   }
@@ -324,35 +336,24 @@ export class NormalRules {
   }
 
   private hasText(term: Term): boolean {
+    return this.holds(term, this.hasTextPart)
+  }
+
+  private readonly hasTextPart = (part: Term): boolean => {
     const { terms } = this
-    for (let at = term; ; ) {
-      switch (terms.kind(at)) {
-        case Kind.Never:
-          return false
-        case Kind.Rule:
-          return this.productive.has(terms.at(at, 1))
-        case Kind.Concat:
-          if (!this.hasText(terms.at(at, 1))) return false
-          at = terms.at(at, 2)
-          continue
-        case Kind.Or:
-          return terms.someMember(at, (member) => this.hasText(member))
-        case Kind.Repeat:
-          if (terms.at(at, 2) === 0) return true
-          at = terms.at(at, 1)
-          continue
-        case Kind.Capture:
-          at = terms.at(at, 2)
-          continue
-        case Kind.Budget:
-          if (terms.at(at, 2) === 0) return this.isNullable(terms.at(at, 1))
-          at = terms.at(at, 1)
-          continue
-        case Kind.Branch:
-          return [...terms.branches[terms.at(at, 1)].rests.values()].some((rest) => this.hasText(rest))
-        default:
-          return true
+    switch (terms.kind(part)) {
+      case Kind.Never:
+        return false
+      case Kind.Rule:
+        return this.productive.has(terms.at(part, 1))
+      case Kind.Budget: {
+        const body = terms.at(part, 1)
+        return terms.at(part, 2) === 0 ? this.isNullable(body) : this.hasText(body)
       }
+      case Kind.Branch:
+        return [...terms.branches[terms.at(part, 1)].rests.values()].some((rest) => this.hasText(rest))
+      default:
+        return true
     }
   }
 

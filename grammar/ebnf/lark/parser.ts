@@ -105,28 +105,31 @@ export class LarkParser extends EmbeddedActionsParser {
   }
 
   private readonly definition = this.RULE("definition", (): Statement => {
-    this.MANY(this.nextMark)
+    // Lark's marks for the shape of its trees.
+    this.MANY(() =>
+      this.OR([{ ALT: () => this.CONSUME(words.Question) }, { ALT: () => this.CONSUME(words.Bang) }]),
+    )
     const name = wordOf(this.CONSUME(words.Identifier))
-    const parameters = this.OPTION(this.parametersOf) ?? null
-    const priority = this.OPTION1(this.priorityOf) ?? null
-    const number = this.OPTION2(this.numberOf) ?? null
-    const attributes = this.OPTION3(this.attributesOf) ?? []
+    const parameters = this.OPTION(() => this.SUBRULE(this.parameters)) ?? null
+    const priority = this.OPTION1(() => {
+      this.CONSUME(words.Dot)
+      return wordOf(this.CONSUME(words.Count))
+    })
+    const number = this.OPTION2(() => this.SUBRULE(this.numberSign))
+    const attributes = this.OPTION3(() => this.SUBRULE(this.attributes)) ?? []
     this.CONSUME(words.Colon)
     const body = this.SUBRULE(this.alternatives)
-    return { kind: "definition", name, parameters, priority, attributes, isParametric: number !== null, body }
+    const isParametric = number !== undefined
+    return {
+      kind: "definition",
+      name,
+      parameters,
+      priority: priority ?? null,
+      attributes,
+      isParametric,
+      body,
+    }
   })
-
-  /** Lark's marks for the shape of its trees. */
-  private readonly nextMark = () => this.OR(this.marks)
-  private readonly marks = [
-    { ALT: () => this.CONSUME(words.Question) },
-    { ALT: () => this.CONSUME(words.Bang) },
-  ]
-
-  private readonly parametersOf = () => this.SUBRULE(this.parameters)
-  private readonly priorityOf = () => this.SUBRULE(this.priority)
-  private readonly numberOf = () => this.SUBRULE(this.numberSign)
-  private readonly attributesOf = () => this.SUBRULE(this.attributes)
 
   private readonly parameters = this.RULE("parameters", (): Word[] => {
     const names: Word[] = []
@@ -138,11 +141,6 @@ export class LarkParser extends EmbeddedActionsParser {
     })
     this.CONSUME(words.CloseCurly)
     return names
-  })
-
-  private readonly priority = this.RULE("priority", (): Word => {
-    this.CONSUME(words.Dot)
-    return wordOf(this.CONSUME(words.Count))
   })
 
   private readonly numberSign = this.RULE("numberSign", (): Word => {

@@ -11,34 +11,67 @@ import type { Call } from "./tree.ts"
 const Bits = 64
 const AllOnes = (1n << BigInt(Bits)) - 1n
 
-/** What a function takes, in order: a bit, a range of bits, a number, a count, or conditions. */
+/** What a function takes, in order: a bit, a range of bits, a number, or conditions. */
 type Kind = "bit" | "bits" | "number" | "condition"
 
-const valueFunctions: ReadonlyMap<string, readonly Kind[]> = new Map<string, Kind[]>([
-  ["_", []],
-  ["set_bit", ["bit"]],
-  ["clear_bit", ["bit"]],
-  ["bit_and", ["number"]],
-  ["bit_or", ["number"]],
-  ["incr", ["bits"]],
-  ["decr", ["bits"]],
-])
+/** What was given in its place. */
+interface Operand {
+  /** The bit, the number, or what the bits are. */
+  readonly value: bigint
+  /** The first bit of a range, and the value with all of its bits set. */
+  readonly first: bigint
+  readonly ones: bigint
+  readonly holds: boolean
+}
 
-const comparisons = ["eq", "ne", "lt", "le", "gt", "ge"] as const
-type Comparison = (typeof comparisons)[number]
+interface Operation<T> {
+  readonly takes: readonly Kind[]
+  readonly apply: (own: bigint, first: Operand, second: Operand) => T
+}
 
-const conditionFunctions: ReadonlyMap<string, readonly Kind[]> = new Map<string, Kind[]>([
-  ["true", []],
-  ["bit_set", ["bit"]],
-  ["bit_clear", ["bit"]],
-  ["is_ones", ["bits"]],
-  ["is_zeros", ["bits"]],
-  ...comparisons.map((name): [string, Kind[]] => [name, ["bits", "number"]]),
-  ...comparisons.map((name): [string, Kind[]] => [`bit_count_${name}`, ["bits", "number"]]),
-  ["and", ["condition", "condition"]],
-  ["or", ["condition", "condition"]],
-  ["not", ["condition"]],
-])
+const valueFunctions: Readonly<Record<string, Operation<bigint>>> = {
+  _: { takes: [], apply: (own) => own },
+  set_bit: { takes: ["bit"], apply: (own, { value }) => own | (1n << value) },
+  clear_bit: { takes: ["bit"], apply: (own, { value }) => own & ~(1n << value) },
+  bit_and: { takes: ["number"], apply: (own, { value }) => own & value },
+  bit_or: { takes: ["number"], apply: (own, { value }) => own | value },
+  incr: {
+    takes: ["bits"],
+    apply: (own, { first, value, ones }) => (value === ones ? own : own + (1n << first)),
+  },
+  decr: { takes: ["bits"], apply: (own, { first, value }) => (value === 0n ? own : own - (1n << first)) },
+}
+
+const comparisons: Readonly<Record<string, (a: bigint, b: bigint) => boolean>> = {
+  eq: (a, b) => a === b,
+  ne: (a, b) => a !== b,
+  lt: (a, b) => a < b,
+  le: (a, b) => a <= b,
+  gt: (a, b) => a > b,
+  ge: (a, b) => a >= b,
+}
+
+/** The comparisons of what `of` makes of a range of bits with a number. */
+function compared(prefix: string, of: (bits: bigint) => bigint): Record<string, Operation<boolean>> {
+  const made = Object.entries(comparisons).map(([name, holds]) => {
+    const apply = (_: bigint, bits: Operand, { value }: Operand) => holds(of(bits.value), value)
+    return [`${prefix}${name}`, { takes: ["bits", "number"], apply }] as const
+  })
+  return Object.fromEntries(made)
+}
+
+const conditionFunctions: Readonly<Record<string, Operation<boolean>>> = {
+  true: { takes: [], apply: () => true },
+  bit_set: { takes: ["bit"], apply: (own, { value }) => ((own >> value) & 1n) === 1n },
+  bit_clear: { takes: ["bit"], apply: (own, { value }) => ((own >> value) & 1n) === 0n },
+  is_ones: { takes: ["bits"], apply: (_, { value, ones }) => value === ones },
+  is_zeros: { takes: ["bits"], apply: (_, { value }) => value === 0n },
+  ...compared("", (bits) => bits),
+  ...compared("bit_count_", (bits) => BigInt(bits.toString(2).replaceAll("0", "").length)),
+  and: { takes: ["condition", "condition"], apply: (_, a, b) => a.holds && b.holds },
+  or: { takes: ["condition", "condition"], apply: (_, a, b) => a.holds || b.holds },
+  not: { takes: ["condition"], apply: (_, { holds }) => !holds },
+}
 
 /** Whether the value of a call needs the number of the rule that it stands in: all but plain numbers do. */
 export function usesNumber(call: Call): boolean {
@@ -69,17 +102,17 @@ export function checkCondition(call: Call, refuse: Refuse, depth = 0): void {
 
 function checkFunction(
   call: Call & { kind: "function" },
-  functions: ReadonlyMap<string, readonly Kind[]>,
+  functions: Readonly<Record<string, Operation<unknown>>>,
   what: string,
   depth: number,
   refuse: Refuse,
 ): void {
-  const kinds = functions.get(call.name)
+  const kinds = Object.hasOwn(functions, call.name) ? functions[call.name].takes : undefined
   if (kinds === undefined) {
     refuse(
       "syntax",
       call.start,
-      `unknown ${what} ${call.name}. Known are ${[...functions.keys()].join(", ")}`,
+      `unknown ${what} ${call.name}. Known are ${Object.keys(functions).join(", ")}`,
     )
   } else if (kinds.length !== call.values.length) {
     const few = kinds.length === 1 ? "one value" : kinds.length === 0 ? "no value" : `${kinds.length} values`
@@ -123,87 +156,27 @@ function checkNumber(text: string, at: number, max: bigint, refuse: Refuse): boo
 
 /** The value of a call in a rule whose number is `own`. */
 export function calledValue(call: Call, own: bigint): bigint {
-  if (call.kind === "number") return BigInt(call.text)
-  if (call.kind === "bits") throw new Error("internal: a range of bits is no value")
-  switch (call.name) {
-    case "set_bit":
-      return own | (1n << numberOf(call.values[0]))
-    case "clear_bit":
-      return own & ~(1n << numberOf(call.values[0]))
-    case "bit_and":
-      return own & numberOf(call.values[0])
-    case "bit_or":
-      return own | numberOf(call.values[0])
-    case "incr": {
-      const { first, ones, bits } = bitsOf(call.values[0], own)
-      return bits === ones ? own : own + (1n << first)
-    }
-    case "decr": {
-      const { first, bits } = bitsOf(call.values[0], own)
-      return bits === 0n ? own : own - (1n << first)
-    }
-    default:
-      return own
-  }
+  return call.kind === "number" ? BigInt(call.text) : applied(call, valueFunctions, own)
 }
 
 /** Whether a condition holds for the number `own`. */
 export function holds(call: Call, own: bigint): boolean {
-  if (call.kind !== "function") throw new Error("internal: no condition")
-  const { name, values } = call
-  switch (name) {
-    case "true":
-      return true
-    case "and":
-      return holds(values[0], own) && holds(values[1], own)
-    case "or":
-      return holds(values[0], own) || holds(values[1], own)
-    case "not":
-      return !holds(values[0], own)
-    case "bit_set":
-    case "bit_clear":
-      return ((own >> numberOf(values[0])) & 1n) === (name === "bit_set" ? 1n : 0n)
-    default: {
-      const { ones, bits } = bitsOf(values[0], own)
-      if (name === "is_ones") return bits === ones
-      if (name === "is_zeros") return bits === 0n
-      const counts = name.startsWith("bit_count_")
-      const comparison = (counts ? name.slice(10) : name) as Comparison
-      return compares(comparison, counts ? BigInt(onesOf(bits)) : bits, numberOf(values[1]))
-    }
-  }
+  return applied(call, conditionFunctions, own)
 }
 
-function compares(comparison: Comparison, a: bigint, b: bigint): boolean {
-  switch (comparison) {
-    case "eq":
-      return a === b
-    case "ne":
-      return a !== b
-    case "lt":
-      return a < b
-    case "le":
-      return a <= b
-    case "gt":
-      return a > b
-    case "ge":
-      return a >= b
-  }
+function applied<T>(call: Call, functions: Readonly<Record<string, Operation<T>>>, own: bigint): T {
+  if (call.kind !== "function") throw new Error(`internal: ${call.kind} in place of a function`)
+  const { takes, apply } = functions[call.name]
+  const [first, second] = call.values.map((value, i) => operandOf(value, takes[i], own))
+  return apply(own, first, second)
 }
 
-function numberOf(call: Call): bigint {
-  if (call.kind !== "number") throw new Error("internal: no number")
-  return BigInt(call.text)
-}
-
-/** A range of bits of `own`: its first one, its value, and the value with all of them set. */
-function bitsOf(call: Call, own: bigint): { first: bigint; bits: bigint; ones: bigint } {
-  const first = call.kind === "bits" ? BigInt(call.first.text) : 0n
-  const last = call.kind === "bits" ? BigInt(call.last.text) : BigInt(Bits)
+function operandOf(call: Call, kind: Kind, own: bigint): Operand {
+  if (kind === "condition") return { value: 0n, first: 0n, ones: 0n, holds: holds(call, own) }
+  if (call.kind === "number") return { value: BigInt(call.text), first: 0n, ones: 0n, holds: false }
+  // `_` is all bits.
+  const [first, last] =
+    call.kind === "bits" ? [BigInt(call.first.text), BigInt(call.last.text)] : [0n, BigInt(Bits)]
   const ones = (1n << (last - first)) - 1n
-  return { first, bits: (own >> first) & ones, ones }
-}
-
-function onesOf(bits: bigint): number {
-  return bits.toString(2).replaceAll("0", "").length
+  return { value: (own >> first) & ones, first, ones, holds: false }
 }
