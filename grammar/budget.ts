@@ -6,7 +6,7 @@
  * and the token is counted. The floor above, which knows where tokens begin and end, moves all frames of a state from the
  * one to the other; read byte by byte, without tokens, a part has all texts that it would have without a budget.
  */
-import { describeSample, type Expectation, Frame, type Step } from "./frame.ts"
+import { Frame, type Step } from "./frame.ts"
 import { exprs } from "./lexeme/expr/expr.ts"
 import { exprLexeme } from "./lexeme/raw.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
@@ -50,10 +50,6 @@ export class BudgetFrame extends Frame {
 
   finish(): Uint8Array {
     return noBytes
-  }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
   }
 }
 

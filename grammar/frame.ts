@@ -83,8 +83,10 @@ export abstract class Frame {
   /** Bytes that finish this level after the lexeme ended with `tag`: everything up to where the frame below takes over. */
   abstract finish(tag: number, text: Uint8Array): string | Uint8Array
 
-  /** What the lexeme under this frame is, for messages; `sample` is a shortest way to end it. */
-  abstract expect(sample: string): Expectation
+  /** What the lexeme under this frame is, for messages; `sample` is a shortest way to end it. By default what that looks like. */
+  expect(sample: string): Expectation {
+    return { what: describeSample(sample), example: sample, path: "" }
+  }
 
   /**
    * The pointer that asks for what is read above this frame, for refusals. `beganAs` says of a lexeme whether what is read may

@@ -6,7 +6,7 @@
  */
 import { EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
-import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import { Frame, type Step } from "../frame.ts"
 import { PlainTag } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { compareBytes, FirstTag, MinChoice, textsLexeme } from "./texts.ts"
@@ -73,10 +73,6 @@ class TextsFrame extends Frame {
       concatenate(frames.toReversed().map((frame) => textBytes(frame.finish(PlainTag, noText)))),
     )
     return texts.reduce((best, text) => (text.length < best.length ? text : best))
-  }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
   }
 }
 

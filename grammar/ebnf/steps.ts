@@ -7,7 +7,7 @@
  */
 
 import { budgetFrame, EmptyLexeme } from "../budget.ts"
-import { describeSample, type Expectation, Frame, type SharedSteps, type Step } from "../frame.ts"
+import { Frame, type SharedSteps, type Step } from "../frame.ts"
 import { nonEmptyLexeme } from "../lexeme/nonempty.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { factored } from "./factored.ts"
@@ -194,10 +194,6 @@ class RuleFrame extends Frame {
     this.text ??= this.language.shortest(this.term)
     return this.text
   }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
-  }
 }
 
 /** Below a lexeme whose tag decides what follows. */
@@ -224,9 +220,5 @@ class BranchFrame extends Frame {
 
   finish(tag: number): Uint8Array {
     return this.language.shortest(this.rests.get(tag) as Term)
-  }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
   }
 }

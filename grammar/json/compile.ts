@@ -4,7 +4,7 @@
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
-import { describeSample, type Expectation, Frame, type Step } from "../frame.ts"
+import { Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { MaxCount } from "../lexeme/expr/nodes.ts"
 import { type KeywordNote, makeReport, type Report } from "../report.ts"
@@ -210,10 +210,6 @@ class OuterFrame extends Frame {
   finish(): string {
     return this.language.witness(this.value)
   }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
-  }
 }
 
 class EndFrame extends Frame {
@@ -230,9 +226,5 @@ class EndFrame extends Frame {
 
   finish(): string {
     return ""
-  }
-
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
   }
 }
