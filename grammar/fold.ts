@@ -1,12 +1,13 @@
 /**
- * Folds of trees and graphs: what is computed of each node out of what was computed of those that it needs. Without recursion, since
- * grammars and expressions nest deeper than calls may.
+ * Folds of graphs and trees: the value of a node is computed from the values of the nodes that it
+ * needs. They do not recurse, since grammars and expressions may nest deeper than the host's calls.
  */
 
 /**
- * Computes `root` after all that it needs, each node once, and returns what was computed of it. `known` holds what is known
- * before and receives what is computed, which is never undefined; `compute` looks up there what it needs. A node of a circle is
- * computed before one that it needs: that one is undefined then. Linear in nodes and needs.
+ * Returns the value of `root`. Computes the values of all nodes that it needs first, each once.
+ * `known` holds the values that exist before and receives the others; a value is never undefined.
+ * `compute` reads the values of the needed nodes from `known`. On a cycle, one node is computed
+ * before a node that it needs, whose value is undefined then. Linear in nodes and needs.
  */
 export function fold<K, V>(
   root: K,
@@ -27,7 +28,10 @@ export function fold<K, V>(
   return known.get(root) as V
 }
 
-/** The same for a tree, in which no node has two parents; `compute` is given what was computed of the parts of a node. */
+/**
+ * Returns the value of the root of a tree. `compute` gets a function that returns the values of the
+ * node's parts. Linear.
+ */
 export function foldTree<K, V>(
   root: K,
   partsOf: (node: K) => readonly K[],

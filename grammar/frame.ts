@@ -83,7 +83,10 @@ export abstract class Frame {
   /** Bytes that finish this level after the lexeme ended with `tag`: everything up to where the frame below takes over. */
   abstract finish(tag: number, text: Uint8Array): string | Uint8Array
 
-  /** What the lexeme under this frame is, for messages; `sample` is a shortest way to end it. By default what that looks like. */
+  /**
+   * Describes the lexeme under this frame for messages; `sample` is a shortest way to end it. By
+   * default it is described by what the sample looks like.
+   */
   expect(sample: string): Expectation {
     return { what: describeSample(sample), example: sample, path: "" }
   }

@@ -82,7 +82,10 @@ export class NormalRules {
     }
   }
 
-  /** Whether `test` holds of all in a row, of some alternative, and of what must be there once, as far as parts are made of parts. */
+  /**
+   * Whether `test` holds for all parts of a row, for one of the alternatives, and for a body that
+   * must come at least once.
+   */
   private holds(term: Term, test: (part: Term) => boolean): boolean {
     const { terms } = this
     for (let at = term; ; ) {

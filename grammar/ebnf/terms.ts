@@ -154,7 +154,7 @@ export class Terms {
     return members
   }
 
-  /** What is read in a row: the parts of a concatenation, or the term alone. */
+  /** Returns the parts of a concatenation in order, or the term alone. */
   row(term: Term): Term[] {
     const row: Term[] = []
     let rest = term
@@ -469,7 +469,7 @@ export class Terms {
     return min === 1 ? this.concat(term, this.star(term)) : this.intern([Kind.Repeat, term, least, Unbounded])
   }
 
-  /** `term` and all that it is made of, rules aside. */
+  /** Returns `term` and all terms that it is made of, without the bodies of rules. */
   within(term: Term): ReadonlySet<Term> {
     const all = new Set([term])
     // What is added meanwhile is visited too.

@@ -1,8 +1,9 @@
 /**
- * Attributes of a rule: `name[capture="n", lazy, greedy, max_tokens=, max_chars=, temperature=] ::= …`.
+ * Attributes of a rule: `name[capture="n", lazy, greedy, max_tokens=, max_chars=, temperature=] ::=
+ * …`.
  *
- * `lazy` and `greedy` say where the one lexeme ends that the rule is, so the rule must be regular. The others are about
- * whatever the rule reads.
+ * `lazy` and `greedy` say where the one lexeme ends that the rule is, so the rule must be regular.
+ * The others are about whatever the rule reads.
  */
 import { type Attributes, noAttributes } from "../notation/dialect.ts"
 import type { Refuse } from "../notation/source.ts"

@@ -1,10 +1,12 @@
 /**
- * The notation GBNF, which llama.cpp made and XGrammar calls EBNF: from a text to the rule where it begins.
+ * The notation GBNF, which llama.cpp made and XGrammar calls EBNF: from a text to the rule where it
+ * begins.
  *
- * In reading order: `lexer.ts` finds rules and lexemes, `parser.ts` and `builder.ts` make trees of them (`notation/tree.ts`), and
- * `read.ts` reads a whole text. The language is over code points, line ends mean nothing but that a name and `::=` begin a line, and
- * every kind of recursion is legal. There are no terminals: every part without recursion, tokens or attributes becomes one lexeme
- * by itself (`terms.ts`).
+ * In reading order: `lexer.ts` finds rules and lexemes, `parser.ts` and `builder.ts` make trees of
+ * them (`notation/tree.ts`), and `read.ts` reads a whole text. The language is over code points,
+ * line ends mean nothing but that a name and `::=` begin a line, and every kind of recursion is
+ * legal. There are no terminals: every part without recursion, tokens or attributes becomes one
+ * lexeme by itself (`terms.ts`).
  */
 
 import { Checker } from "../notation/check.ts"
@@ -36,7 +38,7 @@ const dialect: Dialect = {
   macroOf: macroMeaning,
 }
 
-/** Other languages stand in Lark texts alone. */
+/** Only Lark texts hold schemas and other grammars. */
 function nothingInside(): never {
   throw new Error("internal: a GBNF text holds no schema and no grammar")
 }
@@ -52,7 +54,8 @@ export function gbnfRule(text: string, rules: Rules, { root = "root", outer }: G
     mistakes,
     limits.schemaDepth,
   )
-  // Names may be missing only because a lexeme was out of place: whether all are defined is asked of clean texts alone.
+  // A misplaced lexeme may hide definitions, so undefined names are reported only if the text could
+  // be read.
   const isClean = mistakes.count === 0
   const around = { limits, tokens, patterns, schema: nothingInside, grammar: nothingInside }
   new Checker(scope, mistakes, around, { has: () => !isClean }).check(root)

@@ -1,8 +1,9 @@
 /**
- * Macros, as XGrammar has them: `Regex`, `Substring`, `Token`, `ExcludeToken`, `TagDispatch`, `TokenTagDispatch`.
+ * Macros, as XGrammar has them: `Regex`, `Substring`, `Token`, `ExcludeToken`, `TagDispatch`,
+ * `TokenTagDispatch`.
  *
- * They are checked here and become what is left to lower: an expression, a set of tokens, or a dispatch: free text until a
- * trigger is complete, then the trigger's rule, then free text again.
+ * They are checked here and become what is left to lower: an expression, a set of tokens, or a
+ * dispatch: free text until a trigger is complete, then the trigger's rule, then free text again.
  */
 import type { GrammarErrorKind } from "../../errors.ts"
 import { parseRegex } from "../../regex/parse.ts"

@@ -7,7 +7,10 @@ import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 /** Ids where no vocabulary is known. */
 const MaxIds = 1 << 20
 
-/** What `node` means; null after a refusal. Without a vocabulary a name reads as it is spelled. */
+/**
+ * Returns the meaning of `node`, or null after a refusal. Without a vocabulary a name reads as it
+ * is spelled.
+ */
 export function readTokens(
   { text, start }: TokenNode,
   tokens: TokenNames | null,
@@ -18,7 +21,7 @@ export function readTokens(
   if (isComplement) needVocabulary(start, tokens, refuse)
   const ids: number[] = []
   if (named.startsWith("<[")) {
-    // Ill-written ids have been refused by the reader.
+    // The reader has refused malformed ids.
     for (const [first, last] of idRanges(named) ?? []) {
       if (!checkId(last, start, tokens, refuse)) return null
       for (let id = first; id <= last; id++) ids.push(id)
@@ -32,7 +35,7 @@ export function readTokens(
   return null
 }
 
-/** The ranges of ids of `<[…]>`, inclusive; null: they are ill-written. */
+/** Returns the ranges of ids of `<[…]>`, inclusive, or null if they are malformed. */
 export function idRanges(text: string): [first: number, last: number][] | null {
   const ranges: [number, number][] = []
   for (const part of text.slice(2, -2).split(",")) {
@@ -44,7 +47,9 @@ export function idRanges(text: string): [first: number, last: number][] | null {
   return ranges
 }
 
-/** Whether the ids of a macro are those of tokens, and a vocabulary is there where others than they are meant. */
+/**
+ * Refuses ids of a macro that no token has, and complements of ids if the vocabulary is not known.
+ */
 export function checkIds(macro: Meaning, start: number, tokens: TokenNames | null, refuse: Refuse): void {
   let ids: readonly number[] = []
   if (macro.kind === "tokens") {

@@ -1,8 +1,10 @@
 /**
- * Control tokens and sets of tokens in a Lark text: `<name>`, `<[7]>`, `<[1-3,9]>`, `<[^1,9]>`, `<[*]>`.
+ * Control tokens and sets of tokens in a Lark text: `<name>`, `<[7]>`, `<[1-3,9]>`, `<[^1,9]>`,
+ * `<[*]>`.
  *
- * A set that says what it holds holds just that. One that says what it leaves out, or nothing, holds tokens that somebody could
- * have meant: no end id, no id without a token, and whole characters only, so that a run of them is text (`tokensets.ts`).
+ * A set that says what it holds holds just that. One that says what it leaves out, or nothing,
+ * holds tokens that somebody could have meant: no end id, no id without a token, and whole
+ * characters only, so that a run of them is text (`tokensets.ts`).
  */
 import type { Meaning } from "../notation/dialect.ts"
 import type { Refuse } from "../notation/source.ts"
@@ -12,7 +14,10 @@ import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 /** Ids that a set may name where nothing is known of the vocabulary. */
 const MaxId = 1 << 20
 
-/** What a control token or a set means. What is wrong is refused; null after that. Without a vocabulary a name reads as it is spelled. */
+/**
+ * Returns the meaning of a control token or a set, or null after a refusal. Without a vocabulary a
+ * name reads as it is spelled.
+ */
 export function readTokens(node: TokenNode, tokens: TokenNames | null, refuse: Refuse): Meaning | null {
   const { text, start } = node
   if (text.startsWith("<[")) return readTokenSet(node, tokens, refuse)

@@ -1,8 +1,9 @@
 /**
  * What is wrong with a text, all at once, before anything is made of it.
  *
- * The walk knows whether it is in a rule or in a terminal, where `&` and `~` mean something and rules, schemas and control
- * tokens do not. It leaves what it finds out about a node in the scope, so that the lowering only has to look it up.
+ * The walk knows whether it is in a rule or in a terminal, where `&` and `~` mean something and
+ * rules, schemas and control tokens do not. It leaves what it finds out about a node in the scope,
+ * so that the lowering only has to look it up.
  */
 import { type GrammarErrorKind, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
@@ -54,7 +55,10 @@ export class Checker {
   /** Terminals that a terminal uses. */
   private readonly terminalUses = new Map<string, Set<string>>()
 
-  /** `broken`: names whose definitions could not be read, so that their uses are no further mistakes. */
+  /**
+   * `broken`: names whose definitions could not be read, so that their uses are no further
+   * mistakes.
+   */
   constructor(scope: Scope, mistakes: Mistakes, around: Surroundings, broken: Names) {
     this.scope = scope
     this.broken = broken
@@ -343,7 +347,10 @@ export class Checker {
     if (expr !== null) facts.set(node, { kind: "expr", expr })
   }
 
-  /** Refuses terminals that use themselves, and leaves an order in which each stands behind what it uses. */
+  /**
+   * Refuses terminals that use themselves, and leaves an order in which each stands behind what it
+   * uses.
+   */
   private checkCycles(): void {
     const done = new Set<string>()
     for (const root of this.terminalUses.keys()) {

@@ -1,4 +1,7 @@
-/** What each notation says in its own way, and what its parts mean once they have been checked. */
+/**
+ * The differences between the notations, as one object for each of them, and the meaning that a
+ * checked part of a text has in all of them.
+ */
 import type { Limits } from "../../errors.ts"
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import type { PlacedPattern } from "../../regex/foreign.ts"
@@ -7,24 +10,27 @@ import type { Mistakes, Refuse, Source } from "./source.ts"
 import type { Definition, Macro, Node, TokenNode } from "./tree.ts"
 
 export interface Dialect {
-  /** Whether some names are those of terminals. If not, a rule whose end is restricted must be regular as a whole. */
+  /**
+   * Whether some names are terminals. If not, a rule with a restricted end must be regular as a
+   * whole.
+   */
   readonly hasTerminals: boolean
   isTerminalName(name: string): boolean
-  /** What stands in front of the kind of an undefined name in its message. */
+  /** The article in front of "rule" or "terminal" in the message about an undefined name. */
   readonly article: string
-  /** What is wrong with the spelling of a name that is defined; null: nothing. */
+  /** Returns what is wrong with the spelling of a defined name, or null. */
   faultOfName(name: string): string | null
-  /** What the attributes of a definition say. What is wrong is refused, and the rest read. */
+  /** Returns the attributes of a definition. Refuses wrong ones and reads the others. */
   attributesOf(definition: Definition, refuse: Refuse): Attributes
-  /** The place of errors that the lowering of a rule throws; null: none. */
+  /** Returns the place for errors that the lowering of a rule throws, or null if they get none. */
   placeOf(definition: Definition): number | null
-  /** What a control token or a set of tokens means; null after a refusal. */
+  /** Returns the meaning of a control token or a set of tokens, or null after a refusal. */
   tokensOf(node: TokenNode, tokens: TokenNames | null, refuse: Refuse): Meaning | null
-  /** What a macro means; null after a mistake. */
+  /** Returns the meaning of a macro, or null after a mistake. */
   macroOf(macro: Macro, around: Knowledge & { source: Source; mistakes: Mistakes }): Meaning | null
 }
 
-/** What is known beyond a text. */
+/** What a reader may use beside the text itself. */
 export interface Knowledge {
   readonly limits: Limits
   /** Null: nothing is known of a vocabulary. */
@@ -33,7 +39,7 @@ export interface Knowledge {
   readonly patterns: PlacedPattern[]
 }
 
-/** What the attributes of one rule say. */
+/** The attributes of one rule. */
 export interface Attributes {
   readonly ending: "any" | "lazy" | "greedy"
   /** What ends the lexeme; null: nothing of its own. */
@@ -47,7 +53,7 @@ export interface Attributes {
   readonly maxTokens: number | null
 }
 
-/** Those of a rule that has none. */
+/** The attributes of a rule without any. */
 export const noAttributes: Attributes = {
   ending: "any",
   suffix: null,
@@ -63,7 +69,7 @@ export function isOneLexeme({ ending, suffix }: Attributes): boolean {
   return ending !== "any" || suffix !== null
 }
 
-/** What a node of one text means once it has been checked. */
+/** The meaning of a node that has been checked. */
 export type Meaning =
   | { readonly kind: "text"; readonly value: string; readonly ignoresCase: boolean }
   | { readonly kind: "expr"; readonly expr: ExprId }
@@ -71,7 +77,10 @@ export type Meaning =
   | { readonly kind: "tokens"; readonly ids: readonly number[]; readonly isComplement: boolean }
   | Dispatch
 
-/** Free text until a trigger is complete, then the trigger's rule, then free text again if it loops. */
+/**
+ * Free text until a trigger is complete, then the rule of the trigger, and free text again if it
+ * loops.
+ */
 export type Dispatch = { readonly kind: "dispatch"; readonly loops: boolean } & (
   | {
       readonly by: "text"
@@ -85,7 +94,7 @@ export type Dispatch = { readonly kind: "dispatch"; readonly loops: boolean } & 
     }
 )
 
-/** What switches, and the name of the rule to which it does. */
+/** A trigger and the name of the rule that follows it. */
 interface Trigger<T> {
   readonly trigger: T
   readonly rule: string

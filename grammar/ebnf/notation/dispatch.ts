@@ -1,6 +1,6 @@
 /**
- * Dispatches: free text until a trigger is complete, what the trigger switches to, and again. They recur, so each is a rule of its
- * own.
+ * Dispatches: free text until a trigger is complete, then the rule of that trigger, and free text
+ * again. A dispatch refers to itself, so each becomes a rule of its own.
  */
 import { freeTextLexeme, stopTag } from "../../lexeme/freetext.ts"
 import { PlainTag } from "../../lexeme/table.ts"
@@ -11,7 +11,9 @@ import type { TokenNames } from "../tokennames.ts"
 import { anyTokens } from "../tokensets.ts"
 import type { Dispatch } from "./dialect.ts"
 
-/** The rule of a dispatch, declared and defined here. `ruleOf`: the rule of a name. */
+/**
+ * Declares and defines the rule of a dispatch and returns it. `ruleOf` returns the rule of a name.
+ */
 export function dispatchRule(dispatch: Dispatch, rules: Rules, ruleOf: (name: string) => RuleId): RuleId {
   const isText = dispatch.by === "text"
   const self = rules.declare(isText ? "TagDispatch" : "TokenTagDispatch")

@@ -1,6 +1,7 @@
 /**
- * What a rule reads as one lexeme each: strings, patterns, terminals, and rules whose attributes make one lexeme of them. Behind
- * each that reads something may stand what is ignored, once: the gap.
+ * The parts of rules that are one lexeme each: strings, patterns, terminals, and rules whose
+ * attributes make one lexeme of them. The ignored text may follow each lexeme that is not empty,
+ * once: that is the gap.
  */
 import { GrammarError } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -52,7 +53,7 @@ export class Lexemes {
     return rules.terms.or([rules.terms.empty, this.termOf(nonEmptyExpr(all))])
   }
 
-  /** Whether a node of a rule, no parameter, is one lexeme, whatever the rules say. */
+  /** Whether a node of a rule is one lexeme. The node must not be a parameter. */
   has(node: Node): boolean {
     switch (node.kind) {
       case "literal":
@@ -73,7 +74,7 @@ export class Lexemes {
     }
   }
 
-  /** A node that is a lexeme. */
+  /** Returns the term of a node that is a lexeme. */
   lexeme(node: Node, environment: Environment): Term {
     const text = this.terminals.textOf(node)
     if (text !== null) return this.text(text)
@@ -109,7 +110,10 @@ export class Lexemes {
     return alternatives.length === 1 ? alternatives[0] : terms.or(alternatives)
   }
 
-  /** A rule that its attributes, or its body, make one lexeme; `bounded` adds what they say beside that. Null: it is none. */
+  /**
+   * Returns the term of a rule that is one lexeme because of its attributes or its body, or null
+   * for another rule. `bounded` adds the attributes that are not about lexemes.
+   */
   attributed(rule: AttributedRule, bounded: (term: Term) => Term): Term | null {
     const { definition, attributes, environment } = rule
     const { ending, suffix, maxChars } = attributes
@@ -142,7 +146,9 @@ export class Lexemes {
     )
   }
 
-  /** The texts of `whole`, of which a capture of the rule holds only what stands before the mark. */
+  /**
+   * The texts of `whole`, of which a capture of the rule holds only what stands before the mark.
+   */
   private suffixed(
     { definition, attributes }: AttributedRule,
     { whole, body, mark }: { whole: ExprId; body: ExprId; mark: ExprId },

@@ -1,9 +1,10 @@
 /**
  * From a checked text to rules.
  *
- * A rule with what it is given (values of a template, a number) is a rule of its own, declared when something uses it first. In
- * rules every string, pattern and terminal is a lexeme (`lexemes.ts`), and behind each that reads something may stand what is
- * ignored, once: so between two of them there is one gap, whatever reads nothing in between.
+ * A rule with what it is given (values of a template, a number) is a rule of its own, declared when
+ * something uses it first. In rules every string, pattern and terminal is a lexeme (`lexemes.ts`),
+ * and behind each that reads something may stand what is ignored, once: so between two of them
+ * there is one gap, whatever reads nothing in between.
  */
 import { checkTime } from "../../deadline.ts"
 import { foldTree } from "../../fold.ts"
@@ -33,11 +34,11 @@ interface Instance {
   readonly rule: RuleId
 }
 
-/** The options of an `or`, by how they are read. */
+/** The options of an `or`, sorted by how they are read. */
 interface Options {
   /** Lexemes of one text each. */
   readonly texts: readonly string[]
-  /** Those that begin with a string, and what follows it. */
+  /** Options that begin with a string, each with the items behind it. */
   readonly led: readonly { readonly text: string; readonly items: readonly Node[] }[]
   readonly others: readonly Node[]
   /** Whether so many begin with strings that they are too many for one expression. */
@@ -69,7 +70,7 @@ export class Lowering {
 
   /** Declares and defines all that `name` needs; what begins there. */
   start(name: string): RuleId {
-    // What is named in a notation with terminals may be one, and something may stand in front of it.
+    // In a notation with terminals the name may be a terminal, and ignored text may come before it.
     const isRule = !this.scope.dialect.hasTerminals
     const rule = isRule ? this.instance(name, emptyEnvironment) : this.beginning(name)
     for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
@@ -79,7 +80,7 @@ export class Lowering {
     return rule
   }
 
-  /** A rule of what `name` reads, behind what may be skipped. */
+  /** Declares a rule that reads `name` behind the text that may be skipped at the beginning. */
   private beginning(name: string): RuleId {
     const { rules, scope, lexemes } = this
     const rule = rules.declare(name)
@@ -163,7 +164,10 @@ export class Lowering {
     }
   }
 
-  /** The rule of any number of tokens of a set by complement, whole characters in all; null for another repetition. */
+  /**
+   * The rule of any number of tokens of a set by complement, whole characters in all; null for
+   * another repetition.
+   */
   private runOf({ body, min, max, counts }: Repetition): RuleId | null {
     const isRun = min <= 1 && max === Number.POSITIVE_INFINITY && counts.length === 0
     const fact = isRun ? this.scope.facts.get(body) : undefined
@@ -186,7 +190,10 @@ export class Lowering {
     }
   }
 
-  /** The rules that a node of a rule refers to. Without recursion: values of templates may hold each other thousands deep. */
+  /**
+   * The rules that a node of a rule refers to. Without recursion: values of templates may hold each
+   * other thousands deep.
+   */
   private usesOf(root: Node, around: Environment): RuleId[] {
     const uses = new Set<RuleId>()
     const open = [{ node: root, environment: around }]
@@ -243,7 +250,7 @@ export class Lowering {
     })
   }
 
-  /** A node that is no choice. `of`: what the nodes inside read. */
+  /** Returns the term of a node that is not an `or`. `of` returns the terms of the nodes inside. */
   private compound(node: Node, environment: Environment, of: (node: Node) => Term): Term {
     const { rules, lexemes } = this
     const { terms } = rules
@@ -317,7 +324,10 @@ export class Lowering {
     return { texts, led, others, isMany }
   }
 
-  /** The strings that a sequence begins with, as far as nothing may stand between them, and what follows; null: it begins otherwise. */
+  /**
+   * Returns the strings at the beginning of a sequence as one, and the items behind them; null if
+   * it begins otherwise.
+   */
   private leading(node: Node): { text: string; items: readonly Node[] } | null {
     if (node.kind !== "sequence") return null
     const { gap, terminals } = this.lexemes
@@ -371,7 +381,7 @@ export class Lowering {
   }
 }
 
-/** Whether a node is read as those in it are. */
+/** Whether the term of a node is made from the terms of the nodes inside. */
 function isCompound({ kind }: Node): boolean {
   return kind === "or" || kind === "sequence" || kind === "repeat" || kind === "if"
 }

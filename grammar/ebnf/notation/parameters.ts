@@ -1,8 +1,10 @@
 /**
- * The number of a parametric rule: an unsigned integer of 64 bits, what a call makes of it, and conditions on it.
+ * The number of a parametric rule: an unsigned integer of 64 bits, what a call makes of it, and
+ * conditions on it.
  *
- * A rule with its number is a rule of its own (`environment.ts`), so all of this is computed while compiling, and frames need not
- * know of numbers. `_` is the rule's own number, and as a range of bits all of it.
+ * A rule with its number is a rule of its own (`environment.ts`), so all of this is computed while
+ * compiling, and frames need not know of numbers. `_` is the rule's own number, and as a range of
+ * bits all of it.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import type { Refuse } from "./source.ts"
@@ -73,7 +75,10 @@ const conditionFunctions: Readonly<Record<string, Operation<boolean>>> = {
   not: { takes: ["condition"], apply: (_, { holds }) => !holds },
 }
 
-/** Whether the value of a call needs the number of the rule that it stands in: all but plain numbers do. */
+/**
+ * Whether the value of a call needs the number of the rule that it stands in: all but plain numbers
+ * do.
+ */
 export function usesNumber(call: Call): boolean {
   return call.kind !== "number"
 }

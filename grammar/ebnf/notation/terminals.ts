@@ -1,8 +1,9 @@
 /**
- * Terminals as expressions, and rules of a notation without terminals that are regular as a whole. A terminal that lists texts is
- * kept as that list, since a rule may then read it as one trie.
+ * Terminals as expressions, and rules of a notation without terminals that are regular as a whole.
+ * A terminal that lists texts is kept as that list, since a rule may then read it as one trie.
  *
- * Each is made once, what it uses before itself, so a chain of a hundred thousand terminals needs no stack.
+ * Each is made once, what it uses before itself, so a chain of a hundred thousand terminals needs
+ * no stack.
  */
 import { type Limits, limitError } from "../../errors.ts"
 import { fold, foldTree } from "../../fold.ts"
@@ -33,7 +34,7 @@ export class Terminals {
   private readonly known = new Map<string, Terminal | undefined>()
   /** Templates inside each other that are being expanded. */
   private depth = 0
-  /** The first node that was found to be in the way. */
+  /** The first node that was found to be irregular. */
   private obstacle: Node | null = null
 
   constructor(scope: Scope, limits: Limits) {
@@ -50,7 +51,10 @@ export class Terminals {
     throw this.scope.source.error("syntax", at.start, "this stands in a terminal, where only terminals do")
   }
 
-  /** The texts of a node; null where recursion, tokens, attributes of other rules or dispatches are in the way. */
+  /**
+   * Returns the texts of a node; null if it has recursion, tokens, dispatches, or rules with
+   * attributes in it.
+   */
   regularOf(root: Node, environment: Environment): ExprId | null {
     return foldTree<Node, ExprId | null>(root, partsOf, (node, of) => {
       const isRegular = partsOf(node).every((part) => of(part) !== null)
@@ -212,7 +216,7 @@ export class Terminals {
   }
 }
 
-/** The nodes out of whose texts those of `node` are made. */
+/** Returns the nodes whose texts are needed for those of `node`. */
 function partsOf(node: Node): readonly Node[] {
   return node.kind === "template" ? [] : nodesIn(node)
 }

@@ -1,9 +1,10 @@
 /**
- * What the text of a grammar says, as plain objects: its statements, and the expressions in them. GBNF and Lark share this tree;
- * the kinds of nodes that only one of them writes are marked.
+ * What the text of a grammar says, as plain objects: its statements, and the expressions in them.
+ * GBNF and Lark share this tree; the kinds of nodes that only one of them writes are marked.
  *
- * The tree is the notation, not its meaning: `A | B` is an `or` whether it stands in a terminal or in a rule. Every node has
- * its place, an offset into the text, since whatever is found wrong later is shown there.
+ * The tree is the notation, not its meaning: `A | B` is an `or` whether it stands in a terminal or
+ * in a rule. Every node has its place, an offset into the text, since whatever is found wrong later
+ * is shown there.
  */
 import type { CodePointRanges } from "../../regex/ranges.ts"
 
@@ -19,7 +20,10 @@ export interface Word extends Place {
 
 export type Statement = Definition | Ignore | Import | Options
 
-/** `name{parameters}[attributes]: body`, or with a parameter `name::_ : body`. GBNF: `name[attributes] ::= body`. */
+/**
+ * `name{parameters}[attributes]: body`, or with a parameter `name::_ : body`. GBNF:
+ * `name[attributes] ::= body`.
+ */
 export interface Definition {
   readonly kind: "definition"
   readonly name: Word
