@@ -178,26 +178,6 @@ export class States {
     return other === DeadState ? state : this.stateOf([...this.threadsOf(state), ...this.threadsOf(other)])
   }
 
-  /** The bytes that may come next, ascending: the first `most` of them. */
-  nextBytes(state: number, most = 256): number[] {
-    const bytes: number[] = []
-    for (let byte = 0; byte < 256 && bytes.length < most; byte++) {
-      if (this.mayFollow(state, byte)) bytes.push(byte)
-    }
-    return bytes
-  }
-
-  private mayFollow(state: number, byte: number): boolean {
-    let isRead = false
-    for (let i = 0; i < this.states.length(state); i++) {
-      if (lexemes.next(this.lexemeState(state, i), byte) === Dead) continue
-      if (this.stacks.captureCount(this.stack(state, i)) === 0) return true
-      isRead = true
-    }
-    // A byte that ends a key or an item may be refused for what the text is.
-    return isRead && this.advance(state, Uint8Array.of(byte)) !== DeadState
-  }
-
   /**
    * The pointer that asks for what is read, for refusals: that of the value where its container tells it by how it began, else
    * that of what is around it. Empty where nothing knows one.

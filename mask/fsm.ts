@@ -39,7 +39,7 @@ const fsmFields = {
 } as const satisfies Fields<FsmOptions>
 
 /** How a text may go on to its end, for people too: no mask needs it, so it is handed in. As in `TokenMachine`. */
-export type Endings = Pick<TokenMachine, "least" | "shortest" | "explain" | "print">
+export type Endings = Pick<TokenMachine, "least" | "shortest" | "nextBytes" | "explain" | "print">
 
 let makeEndings = (_states: States): Endings => {
   throw new Error("internal: setEndings has not been called")
@@ -134,7 +134,7 @@ export class TokenFsm implements TokenMachine {
   }
 
   nextBytes(state: number, most?: number): number[] {
-    return this.states.nextBytes(state, most)
+    return this.endings.nextBytes(state, most)
   }
 
   isExhausted(state: number): boolean {

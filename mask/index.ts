@@ -25,7 +25,7 @@ export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"
 
 import { Completions } from "../grammar/completions.ts"
-import { explain } from "../grammar/explain.ts"
+import { explain, nextBytes } from "../grammar/explain.ts"
 import { printState } from "../grammar/print.ts"
 import { shortcuts } from "./fast/shortcuts.ts"
 import { setEndings } from "./fsm.ts"
@@ -38,6 +38,7 @@ setEndings((states) => {
   return {
     least: (state) => completions.least(state),
     shortest: (state) => completions.shortest(state),
+    nextBytes: (state, most) => nextBytes(states, state, most),
     explain: (state) => explain(states, state),
     print: (state) => printState(states, state),
   }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { Completions } from "../../grammar/completions.ts"
-import { explain } from "../../grammar/explain.ts"
+import { explain, nextBytes } from "../../grammar/explain.ts"
 import { compile } from "../../grammar/index.ts"
 import { uniteReadings } from "../../grammar/readings.ts"
 import { EmptyStack, StackTable } from "../../grammar/stack.ts"
@@ -99,10 +99,10 @@ test.each(Object.entries(schemas))(
       let one = united.advance(united.start, Uint8Array.from(read))
       let other = apart.advance(apart.start, Uint8Array.from(read))
       for (let n = 0; n < 60; n++) {
-        const bytes = united.nextBytes(one)
+        const bytes = nextBytes(united, one)
         expect({ text: decoder.decode(Uint8Array.from(read)), bytes }).toEqual({
           text: decoder.decode(Uint8Array.from(read)),
-          bytes: apart.nextBytes(other),
+          bytes: nextBytes(apart, other),
         })
         expect(united.isAccepting(one)).toBe(apart.isAccepting(other))
         if (united.threadCount(one) < apart.threadCount(other)) unions++

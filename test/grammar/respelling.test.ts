@@ -1,7 +1,9 @@
 /** Grammars in another spelling: JSON as Python writes it. */
+
 import { expect, test } from "vitest"
 import { Completions } from "../../grammar/completions.ts"
 import { defaultLimits } from "../../grammar/errors.ts"
+import { nextBytes } from "../../grammar/explain.ts"
 import { compileJsonSchema } from "../../grammar/json/compile.ts"
 import { respelledGrammar } from "../../grammar/respelling.ts"
 import { DeadState, States } from "../../grammar/state.ts"
@@ -108,7 +110,9 @@ test("every beginning can be finished", () => {
 test("an escape is offered only where it leads on", () => {
   const states = statesOf({ enum: ["ab", "c'd"] })
   const after = (text: string) =>
-    states.nextBytes(states.advance(states.start, utf8.encode(text))).map((byte) => String.fromCharCode(byte))
+    nextBytes(states, states.advance(states.start, utf8.encode(text))).map((byte) =>
+      String.fromCharCode(byte),
+    )
   expect(after("'a")).toEqual(["b"])
   expect(after("'c")).toEqual(["\\"])
   expect(after("'c\\")).toEqual(["'"])

@@ -2,6 +2,7 @@
 
 import { concatenate } from "../../grammar/bytes.ts"
 import { Completions } from "../../grammar/completions.ts"
+import { nextBytes } from "../../grammar/explain.ts"
 import { DeadState, type States } from "../../grammar/state.ts"
 import { utf8 } from "../../grammar/utf8.ts"
 
@@ -50,7 +51,7 @@ function anyFitting(
 }
 
 function anyByte(states: States, state: number, random: () => number): Uint8Array | null {
-  const bytes = states.nextBytes(state)
+  const bytes = nextBytes(states, state)
   if (bytes.length === 0) return null
   const printable = bytes.filter((byte) => byte >= 0x20 && byte < 0x7f)
   const drawn = printable.length > 0 && random() < 0.9 ? printable : bytes

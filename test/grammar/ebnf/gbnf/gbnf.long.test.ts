@@ -2,12 +2,14 @@
  * A seeded mutation loop over the grammars of the cases: whatever a text has become, the outcome is a grammar or a GrammarError,
  * and a grammar can be read with. TOKENRAIL_TESTS=full runs it for longer.
  */
+
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { Completions } from "../../../../grammar/completions.ts"
 import { gbnfRule } from "../../../../grammar/ebnf/gbnf/gbnf.ts"
 import { Rules } from "../../../../grammar/ebnf/rules.ts"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
+import { nextBytes } from "../../../../grammar/explain.ts"
 import { DeadState, States } from "../../../../grammar/state.ts"
 import { parseCases } from "../../../support/cases.ts"
 import { mutated } from "../../../support/mutants.ts"
@@ -32,7 +34,7 @@ function outcome(text: string, random: () => number): string {
     const states = new States(grammar)
     let state = states.start
     for (let step = 0; step < 12 && state !== DeadState; step++) {
-      const bytes = states.nextBytes(state, 8)
+      const bytes = nextBytes(states, state, 8)
       if (bytes.length === 0) break
       state = states.advance(state, Uint8Array.of(bytes[Math.floor(random() * bytes.length)]))
     }

@@ -1,7 +1,9 @@
 /** Intersections taken apart against the same intersections whole. */
+
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { Completions } from "../../../../grammar/completions.ts"
+import { nextBytes } from "../../../../grammar/explain.ts"
 import { compile } from "../../../../grammar/index.ts"
 import { lengthApart } from "../../../../grammar/lexeme/expr/apart.ts"
 import { exprs } from "../../../../grammar/lexeme/expr/expr.ts"
@@ -104,7 +106,7 @@ test.each<[string, readonly string[], readonly RegExp[]]>([
     for (let state = states.start; read.length < 66; ) {
       // What ends one beginning ends those before it.
       if (read.length % 13 === 0) expectText([...read, ...new Completions(states).shortest(state)])
-      const bytes = states.nextBytes(state).filter((byte) => byte >= 0x20 && byte < 0x7f)
+      const bytes = nextBytes(states, state).filter((byte) => byte >= 0x20 && byte < 0x7f)
       if (bytes.length === 0) break
       const byte = bytes[Math.floor(random() * bytes.length)]
       read.push(byte)
