@@ -1,11 +1,11 @@
 /**
- * What is to happen when a signal fires. Many requests may share one signal, and runtimes warn of a
- * leak above ten listeners: so each signal has one listener here, which calls all that wait for it.
+ * Callbacks by abort signal. Many requests may share one signal, and runtimes warn of a leak above
+ * ten listeners, so each signal has one listener here, which calls all callbacks.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls `callback` when the signal fires, at most once. Returns a function that calls it off. */
+/** Calls `callback` when the signal fires, at most once. Returns a function that cancels this. */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (!signal) return () => {}
   const callbacks = waiting.get(signal) ?? listen(signal)

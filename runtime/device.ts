@@ -12,7 +12,7 @@ import { ModelError } from "./errors.ts"
 export type DeviceChoice = "auto" | "gpu" | "cpu"
 
 export interface DeviceOptions {
-  /** Whether an adapter that computes on the CPU will do. Default true. */
+  /** Whether an adapter that computes on the CPU is accepted. Default true. */
   software?: boolean
   /** Dawn's flags, such as `enable-dawn-features=…`. */
   flags?: readonly string[]
@@ -21,7 +21,7 @@ export interface DeviceOptions {
 }
 
 export interface Device {
-  /** Keeps the driver alive: never let go of it while `device` is used. */
+  /** Keeps the driver alive. Hold a reference to it while `device` is used. */
   readonly gpu: GPU
   readonly adapter: GPUAdapter
   readonly device: GPUDevice
@@ -34,7 +34,7 @@ export interface Device {
   close(): void
 }
 
-// Our kernels write workgroup memory before they read it. To clear it for them costs a software
+// Our kernels write workgroup memory before they read it. Clearing it for them costs a software
 // adapter ten times the compile time: 26 s against 2 s for the sampler's six kernels (SwiftShader,
 // two cores).
 const ownFlags = ["enable-dawn-features=disable_workgroup_init"]
@@ -110,9 +110,9 @@ async function createGpu(flags: string[]): Promise<GPU> {
 const vulkanLoader = "libvulkan.so.1"
 
 /**
- * False where this process cannot load the one library through which Dawn reaches a GPU on Linux;
- * true where nobody knows. The dynamic loader itself is asked: a library that it finds is refused
- * too, but for being no module of Node's.
+ * Returns false if this process cannot load the library through which Dawn reaches a GPU on Linux,
+ * and true if that is unknown. The dynamic loader itself is asked: it also fails for a library that
+ * it finds, but with another error, since the library is not a module of Node.
  */
 function hasVulkanLoader(): boolean {
   if (process.platform !== "linux") return true
@@ -134,7 +134,7 @@ function isSoftwareAdapter({ info }: GPUAdapter): boolean {
   return info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i.test(names)
 }
 
-/** A sampler and how it came about, for the log. */
+/** A sampler, and its description for the log. */
 export interface OpenedSampler {
   readonly sampler: Sampler
   /** Such as `cpu (no WebGPU adapter …)` or `gpu (nvidia …)`. */
@@ -142,9 +142,9 @@ export interface OpenedSampler {
 }
 
 /**
- * The sampler of a choice. `auto` takes a GPU that is one, else the CPU; `gpu` takes software too
- * and throws ModelError when there is nothing. A GPU that is lost in use is replaced by the CPU,
- * which repeats the step: the random numbers are the same, so are the tokens.
+ * The sampler of a choice. `auto` takes a hardware GPU if there is one, else the CPU; `gpu` also
+ * takes a software adapter, and throws ModelError if there is none. If a GPU is lost in use, the
+ * CPU replaces it and repeats the step. The random numbers are the same, so the tokens are too.
  */
 export async function openSampler(
   choice: DeviceChoice,
@@ -182,7 +182,7 @@ class DeviceSampler implements Sampler {
     try {
       return await this.gpu.sample(...step)
     } catch (error) {
-      // The loss is told asynchronously: it may come after the failure that it caused.
+      // The loss is reported asynchronously, possibly after the failure that it caused.
       await new Promise((resolve) => setImmediate(resolve))
       const reason = this.device.lossReason()
       if (reason === undefined || reason === "closed") throw error

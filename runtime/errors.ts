@@ -1,10 +1,10 @@
 /**
- * What a caller of the engine may have to handle, beside `GrammarError` and `SamplingError` of the
+ * Errors that a caller of the engine may handle, beside `GrammarError` and `SamplingError` of the
  * floors below.
  *
- * `RequestError` and `ModelError` say what, where, the value, the bound and the way out in the
- * message alone: many clients show nothing else. The others carry the evidence of an answer that is
- * not usable, so that nothing is lost.
+ * `RequestError` and `ModelError` say what is wrong, where, the value, the bound and what to do in
+ * the message alone, since many clients show nothing else. The others carry the evidence of an
+ * answer that is not usable, so that nothing is lost.
  */
 
 /** Why a request is refused; the server sends the same codes. */
@@ -100,9 +100,9 @@ export class ValidationError extends Error {
 }
 
 /**
- * What a function rejects with that the caller's signal ended: the reason that the signal was
- * given, as `AbortSignal.timeout` gives one, or the AbortError itself where nothing but an abort
- * was said.
+ * Returns the error of a function that the caller's signal ended: the reason that the signal was
+ * given, as `AbortSignal.timeout` gives one, or the AbortError itself if the signal has no reason
+ * of its own.
  */
 export function reasonOf(error: unknown): unknown {
   if (!(error instanceof AbortError) || error.cause === undefined) return error

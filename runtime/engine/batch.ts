@@ -2,19 +2,18 @@
  * Many prompts with the same options: their results in the order of the prompts, with as many under
  * way as keep the slots busy.
  *
- * `for await (const result of engine.batch(prompts, options))` takes each as soon as it and all
- * before it are there; `await engine.batch(prompts, options)` takes all. The first that fails ends
- * the batch with its error, and the others with it.
+ * `for await (const result of engine.batch(prompts, options))` yields each result as soon as it and
+ * all results before it are complete; `await engine.batch(prompts, options)` waits for all. The
+ * first failure ends the batch with its error and cancels the rest.
  */
 import type { GenerateResult } from "./generation.ts"
 import type { GenerateOptions, Prompt } from "./request.ts"
 
-/** Who answers one prompt. */
+/** The part of an engine that answers one prompt. */
 type Answer<Value> = (prompt: Prompt, signal: AbortSignal) => Promise<GenerateResult<Value>>
 
 /**
- * The results of a batch: iterate over them, or wait for all. Either begins it, and each begins it
- * anew.
+ * The results of a batch: iterate over them, or wait for all. Each of these runs the batch anew.
  */
 export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Value>> {
   private readonly prompts: Iterable<Prompt>
@@ -22,7 +21,7 @@ export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Valu
   private readonly width: number
   private readonly signal: GenerateOptions["signal"]
 
-  /** `width`: prompts that are under way at once. */
+  /** `width`: number of prompts under way at once. */
   constructor(
     prompts: Iterable<Prompt>,
     answer: Answer<Value>,
@@ -35,7 +34,7 @@ export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Valu
     this.signal = signal
   }
 
-  /** Leaving the loop early ends what is under way. */
+  /** Leaving the loop early cancels the prompts under way. */
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerateResult<Value>, void, undefined> {
     const end = new AbortController()
     const signal = this.signal ? AbortSignal.any([this.signal, end.signal]) : end.signal
@@ -43,7 +42,7 @@ export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Valu
     try {
       for (const prompt of this.prompts) {
         const result = this.answer(prompt, signal)
-        // Its error is thrown when it is its turn, if that comes.
+        // The error is thrown when the result's turn comes, if it does.
         result.catch(() => {})
         running.push(result)
         if (running.length >= this.width) yield await running.shift()!

@@ -1,4 +1,6 @@
-/** What a request says of a beam search (`beams.ts`), and what has no place beside one. */
+/**
+ * The options of a beam search (`beams.ts`), and the options that exclude one.
+ */
 import type { SamplingOptions } from "../../sampler/index.ts"
 import { RequestError } from "../errors.ts"
 
@@ -6,8 +8,8 @@ import { RequestError } from "../errors.ts"
 export interface SearchOptions {
   /**
    * Search instead of drawing: the answers are the likeliest texts that are found, the best first;
-   * at most `n`, fewer where there are no more. Nothing is told before the search is over. What is
-   * about draws and stop strings is refused beside it.
+   * at most `n`, fewer where there are no more. No event comes before the search is over. Options
+   * about draws and stop strings are refused beside it.
    */
   useBeamSearch?: boolean | null
   /** Texts that the search keeps at a time, 1 to 16. Default: `n`, and 2 at least. */
@@ -21,7 +23,7 @@ export interface SearchOptions {
   earlyStopping?: boolean | null
 }
 
-/** With the options that are looked at beside them. */
+/** The search options, with the options that are checked beside them. */
 interface SearchedOptions extends SearchOptions, SamplingOptions {
   readonly n?: number | null
   readonly stop?: unknown
@@ -70,7 +72,7 @@ function refused(param: string, what: string): RequestError {
   return new RequestError("invalid_value", `${param}: ${what}`, param)
 }
 
-/** What of a request a search would have to ignore. */
+/** Options that a search would have to ignore. */
 function refusals(options: SearchedOptions): Record<string, unknown> {
   const { temperature, topK, topP, minP, typicalP, topNSigma, epsilonCutoff, etaCutoff } = options
   const { stop, stopRegex, logprobsMode, badWords } = options

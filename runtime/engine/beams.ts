@@ -1,5 +1,5 @@
 /**
- * Beam search over the engine: the answers are the likeliest texts that were found, not draws.
+ * Beam search over the engine: the answers are the likeliest texts found, not draws.
  *
  * `sampler/search/beam.ts` chooses. Each step asks for the logits behind every beam, by a probe: a
  * sequence of its own whose prompt is the prompt with the beam's tokens, most of which its slot
@@ -16,12 +16,12 @@ import type { BeamSettings } from "./beamoptions.ts"
 import type { ReadRequest } from "./request.ts"
 import type { TakeToken } from "./sequence.ts"
 
-/** The logits behind some tokens of an answer and what may follow there; null: nothing may. */
+/** The logits behind some tokens of an answer, and the mask there; null if nothing may follow. */
 export type Probe = (
   written: readonly number[],
 ) => Promise<{ logits: Float32Array; mask: Uint32Array } | null>
 
-/** The request as its probes and its answers are written: nothing is taken that was not chosen. */
+/** The request for probes and answers, without anything that would add tokens by itself. */
 export function searchedRequest(request: ReadRequest): ReadRequest {
   const { walk } = request
   return {
@@ -56,7 +56,7 @@ export async function searchBeams(
         const position = promptIds.length + tokens.length
         const row = { logitsRow: 0, params, tokens: counts, position, choice: 0 }
         if (seen) return { logits: seen.logits, row: { ...row, mask: seen.mask } }
-        // The text is over: its end is all that is left, and costs nothing.
+        // The text is complete: only its end is left, which costs nothing.
         return { logits: new Float32Array(0), row: { ...row, mask: onlyEnd(endIds[0]) } }
       }),
     )
@@ -66,7 +66,7 @@ export async function searchBeams(
   return distinct(search.results(search.finished.length), vocabulary).slice(0, count)
 }
 
-/** Without those that write the text of a better one in other tokens. */
+/** Removes hypotheses that spell the text of a better one in other tokens. */
 function distinct(found: readonly Hypothesis[], vocabulary: Vocabulary): Hypothesis[] {
   const spell = (token: number) =>
     vocabulary.name(token) ?? Buffer.from(vocabulary.bytes(token)).toString("latin1")

@@ -3,13 +3,12 @@
  * from it.
  *
  * A slot remembers the prompt it was filled with after its sequence has left, so that a later
- * prompt with the same beginning skips that part. What is reused has the bits that the later
- * request would have computed, so its tokens do not depend on luck. Where the model's bits do not
- * depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a single
- * token is computed another way, so each has two. Elsewhere only whole chunks are: they were
- * computed by themselves, from the same cuts. A model with states goes back to its marks alone,
- * which lie between chunks. So few rows are searched one by one: a tree over their tokens would
- * find the same.
+ * prompt with the same beginning skips that part. Reused values have the bits that the later
+ * request would have computed, so its tokens do not depend on what was cached. Where the model's
+ * bits do not depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a
+ * single token is computed another way, so each has two. Otherwise only whole chunks are reused,
+ * since they were computed from the same cuts. A model with states can only return to its marks,
+ * which lie between chunks. The rows are few, so they are searched one by one.
  */
 import { withMark } from "../model/marks.ts"
 
@@ -26,13 +25,13 @@ interface Slot {
   /** The prompt whose beginning lies in the slot, and how much of it in whole chunks. */
   prompt: readonly number[]
   wholeCount: number
-  /** Where the model can go back to, if it cannot anywhere. */
+  /** The places that the model can return to, if it cannot return to any place. */
   marks: readonly number[]
   /** Order of release: the slot that was left longest ago is taken first. */
   releasedAt: number
 }
 
-/** Where every token can be reused: fewer are not worth a copy. */
+/** If every token can be reused: the least number worth a copy. */
 const FewTokens = 8
 
 export class Slots {
@@ -89,14 +88,13 @@ export class Slots {
     let reusedCount = 0
     for (const [index, slot] of this.slots.entries()) {
       const common = this.canReuse && reuses ? this.commonCount(slot, prompt) : 0
-      // In a free slot the tokens are in place already; elsewhere they cost a copy.
+      // In a free slot the tokens are already in place; from another slot they must be copied.
       if (common > reusedCount || (common > 0 && common === reusedCount && slot.isFree)) {
         reusedCount = common
         source = index
       }
     }
-    // What else a slot holds may be wanted again: where that is the larger part, the beginning is
-    // copied.
+    // The rest of a slot may be reused too: if that is the larger part, the prefix is copied.
     if (source >= 0 && this.slots[source].isFree && 2 * reusedCount >= this.slots[source].wholeCount) {
       best = source
     } else {
@@ -121,7 +119,7 @@ export class Slots {
     if (whole > 1) slot.wholeCount = Math.max(slot.wholeCount, whole)
   }
 
-  /** The slot holds `count` tokens, and can be gone back to there. */
+  /** The slot holds `count` tokens, and can be rewound to there. */
   mark(index: number, count: number): void {
     const slot = this.slots[index]
     slot.marks = withMark(slot.marks, count, this.marks)
@@ -135,7 +133,7 @@ export class Slots {
     if (!isIntact) this.lose(index)
   }
 
-  /** What the slot held is gone; it stays taken. */
+  /** Forgets the contents of the slot, which stays taken. */
   lose(index: number): void {
     this.slots[index].wholeCount = 0
     this.slots[index].marks = []
@@ -147,8 +145,8 @@ export class Slots {
   }
 
   /**
-   * What both prompts begin with and can be reused; at least one token is left to compute, for its
-   * logits.
+   * Returns the length of the common prefix that can be reused. At least one token is left to
+   * compute, for its logits.
    */
   private commonCount(slot: Slot, prompt: readonly number[]): number {
     const bound = Math.min(slot.wholeCount, prompt.length - (this.cutsFreely ? 2 : 1))

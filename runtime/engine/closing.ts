@@ -1,12 +1,12 @@
 /**
- * Finishing under a rule: with `onLength: "close"` a constrained answer is complete when its tokens
- * are spent; with banned words it holds none of them.
+ * Finishing under a rule: with `onLength: "close"` a constrained answer is complete when its budget
+ * ends; with banned words it holds none of them.
  *
  * The rule: a token may be drawn only if the rest can still be written with the tokens that are
- * left, and without a word. Its witness is a plan, one concrete completion kept in hand: along it
- * the need falls by one per token, so the rule can always be kept, and until it binds it forbids
- * nothing. A drawn token that breaks the rule is taken out of the mask and the row is drawn again:
- * the same noise over fewer tokens, which is the law conditioned on the rule.
+ * left, and without a word. Its witness is a plan, one concrete completion: along it the number of
+ * missing tokens falls by one per token, so the rule can always be kept, and it forbids nothing
+ * until it binds. A drawn token that breaks the rule is removed from the mask and the row is drawn
+ * again, with the same noise over fewer tokens: that is the distribution conditioned on the rule.
  */
 
 import type { Matcher, TokenMachine } from "../../mask/index.ts"
@@ -19,7 +19,7 @@ import { type BannedWords, Found } from "../guides/bannedwords.ts"
 /** Plans by state, shared by all requests of a machine. */
 const plansOf = new WeakMap<TokenMachine, Map<number, readonly number[] | null>>()
 const maxPlans = 100_000
-/** Tokens of a plan that is made token by token. */
+/** Maximum tokens of a plan that is made token by token. */
 const maxSteps = 4_096
 
 /**
@@ -29,14 +29,14 @@ const maxSteps = 4_096
 export type Misfitting = "budget" | "words"
 
 export interface ClosingRules {
-  /** The answer is complete when its tokens are spent. */
+  /** The answer must be complete when its budget ends. */
   readonly isBudgeted: boolean
   readonly bans?: BannedWords | null
   /** Where the text stands in the automaton of the words. */
   readonly node?: number
 }
 
-/** The context of a request, and what its prompt takes of it. */
+/** The context length, and how much of it the prompt takes. */
 export interface ContextBound {
   readonly contextLength: number
   readonly promptTokens: number
@@ -67,8 +67,8 @@ export class Closing {
   }
 
   /**
-   * Throws RequestError when no completion fits into `left` tokens. `context`: what leaves no more
-   * of them; null: a budget.
+   * Throws RequestError if no completion fits into `left` tokens. `context`: the context that
+   * leaves no more; null: a budget does.
    */
   check(left: number, context: ContextBound | null = null): void {
     const { need } = this
@@ -85,8 +85,8 @@ export class Closing {
   }
 
   /**
-   * A larger budget would not help: the prompt has to be shorter, as clients do by themselves when
-   * they are told so.
+   * A larger budget would not help: the prompt must be shorter. Clients shorten it by themselves
+   * after this error.
    */
   private overflow(left: number, { contextLength, promptTokens }: ContextBound): RequestError {
     const answerTokens = Number.isFinite(this.need) ? this.need : left + 1
@@ -138,8 +138,8 @@ export class Closing {
   accept(token: number): void {
     const rest = token === this.next ? this.plan!.slice(1) : null
     const node = this.nodeBehind(this.node, token)
-    // Only a token that nothing else could stand for writes a word, where the budget left no way
-    // around it.
+    // A banned word is only written by a token without an alternative, if the budget left no other
+    // way.
     this.node = node === Found ? 0 : node
     const fresh = planOf(this.matcher, this.bans, this.node)
     this.plan = rest && (!fresh || rest.length <= fresh.length) ? rest : fresh
@@ -179,8 +179,8 @@ function completionOf(matcher: Matcher, bans: BannedWords | null, node: number):
 }
 
 /**
- * A plan that is made anew behind each token: where a part may take so many tokens only, the
- * longest one may be refused.
+ * A plan that is made anew after each token: in a part with a token budget the longest token may be
+ * refused.
  */
 function makeStepwise(
   ahead: Matcher,

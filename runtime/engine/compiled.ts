@@ -1,7 +1,7 @@
 /**
- * Compiled constraints, kept: equal input and options mean the same Grammar and the same TokenFsm,
- * whose tables have grown by all requests before; a refusal is the same refusal. Bounded by bytes;
- * dropping one costs time, never an answer.
+ * Compiled constraints, kept: equal input and options give the same Grammar and the same TokenFsm,
+ * whose tables have grown with all earlier requests, or the same refusal. The cache is bounded by
+ * bytes. Evicting an entry costs time but changes no answer.
  */
 
 import { LRUCache } from "lru-cache"
@@ -21,7 +21,7 @@ export interface Compiled {
   readonly grammar: Grammar
   /** Null when the caller brought a Grammar of his own. */
   readonly report: Report | null
-  /** Of the compilation that made it. */
+  /** Milliseconds of its compilation. */
   readonly compileMs: number
   readonly isCached: boolean
 }
@@ -39,7 +39,7 @@ interface Entry {
   readonly grammar: Grammar
   readonly report: Report | null
   readonly compileMs: number
-  /** About what the grammar holds. */
+  /** Approximate bytes of the grammar. */
   readonly grammarBytes: number
   machine: TokenMachine | undefined
 }
@@ -47,7 +47,7 @@ interface Entry {
 export interface CompiledOptions {
   /** Bytes of grammars and machines together, about. */
   maxBytes?: number
-  /** Constraints, whatever their size. */
+  /** Maximum number of constraints, whatever their size. */
   count?: number
 }
 
@@ -59,7 +59,7 @@ export const maxKeptCount = 512
  * MB (Node 20).
  */
 const baseBytes = 64 << 10
-/** Of one transition of a machine. */
+/** Bytes of one transition of a machine. */
 const transitionBytes = 24
 
 export class CompiledConstraints {
@@ -156,14 +156,14 @@ export class CompiledConstraints {
     )
   }
 
-  /** About what is kept. Cost: a look at each constraint. */
+  /** Approximate bytes of the cache. O(constraints). */
   get bytes(): number {
     let bytes = 0
     for (const entry of this.entries.values()) bytes += bytesOf(entry)
     return bytes
   }
 
-  /** Of all machines that are kept. Cost: a look at each constraint. */
+  /** States of all cached machines. O(constraints). */
   get stateCount(): number {
     let count = 0
     for (const { machine } of this.entries.values()) count += machine?.stats().states ?? 0
@@ -171,7 +171,7 @@ export class CompiledConstraints {
   }
 
   /**
-   * Drops what was used longest ago, until the rest fits. Machines grow by use, so this is asked
+   * Evicts the least recently used entries until the rest fits. Machines grow with use, so call it
    * from time to time.
    */
   trim(): void {
@@ -191,7 +191,7 @@ export class CompiledConstraints {
     try {
       return compile(input, { ...options, tokens: this.vocabulary })
     } catch (error) {
-      // Time may suffice another time.
+      // A later try may have enough time.
       if (key !== undefined && error instanceof GrammarError && !(error instanceof TimeError)) {
         this.refusals.set(key, error)
       }

@@ -1,8 +1,8 @@
 /**
  * Logits and masks → tokens, by the sampler.
  *
- * Rows whose logits have not the bits of plain decoding have their draws checked: a doubtful one is
- * no draw. A row that makes the sampler fail fails alone.
+ * If the logits of a row lack the bits of plain decoding, its draw is checked, and a doubtful draw
+ * is discarded. A row that makes the sampler fail fails alone.
  */
 
 import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
@@ -48,7 +48,7 @@ export async function drawTokens(
   return rows.map((row) => results.get(row))
 }
 
-/** What a row takes whose tokens are chosen elsewhere. */
+/** The result for a row whose token is chosen elsewhere. */
 function taken(row: DrawRow, { width }: DrawOptions): SampleResult | Error {
   try {
     return row.sequence.options.take!(logitsOf(row.logits, width, row.logitsRow), sampleRow(row))

@@ -2,8 +2,8 @@
 /**
  * The engine: requests in, tokens out, one step at a time for all of them together (`step.ts`).
  *
- * Here is what is around the steps: admission, the line, aborts, faults, the end. Whatever can be
- * refused is refused in `start`, before the first token.
+ * This file has everything around the steps: admission, the line, aborts, faults, the end. Every
+ * refusal happens in `start`, before the first token.
  */
 
 import { setMaxListeners } from "node:events"
@@ -72,16 +72,14 @@ export interface EngineParts {
   readonly seed: bigint | undefined
   /** Null: no drafts but those of `guesses`. */
   readonly speculator: Speculator | null
-  /**
-   * Answers to constraints are drafted by what their text is used to, where that changes no bit.
-   */
+  /** Constrained answers are drafted by the habits of their text, if that changes no bit. */
   readonly guesses: boolean
   readonly log: (line: string) => void
 }
 
 const stallMs = 30_000
 
-/** What an engine's model is, and how much it takes. */
+/** Properties of an engine's model. */
 export interface ModelInfo {
   readonly id: string
   /** Seconds since 1970. */
@@ -151,9 +149,9 @@ export class Engine {
   }
 
   /**
-   * Admits a request: constraint compiled, prompt tokenised, place in the line taken. Rejects with
-   * OptionError, GrammarError, SamplingError, RequestError or AbortError; what it returns can only
-   * end by its events.
+   * Admits a request: compiles the constraint, tokenizes the prompt and takes a place in the line.
+   * Rejects with OptionError, GrammarError, SamplingError, RequestError or AbortError; The returned
+   * generation ends only by its events.
    */
   async start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
     checkRequest(options)
@@ -188,7 +186,7 @@ export class Engine {
     return this.open(request, constraint, signal)
   }
 
-  /** Looks for the likeliest answers, and then writes them. */
+  /** Searches for the likeliest answers, then writes them. */
   private async search(
     request: ReadRequest,
     beams: BeamSettings,
@@ -197,7 +195,7 @@ export class Engine {
   ): Promise<Generation> {
     const plain = searchedRequest(request)
     const { vocabulary } = this
-    // One listener at the caller's signal, however many probes there are.
+    // One listener on the caller's signal, for any number of probes.
     const own = new AbortController()
     setMaxListeners(0, own.signal)
     const abort = (): void => own.abort(signal?.reason)
@@ -256,7 +254,7 @@ export class Engine {
     })
   }
 
-  /** `takes`: where the tokens of each answer come from, if they are not drawn. */
+  /** `takes`: the source of each answer's tokens, if they are not drawn. */
   private async open(
     request: ReadRequest,
     constraint: Constraint | null,
@@ -265,7 +263,7 @@ export class Engine {
   ): Promise<Generation> {
     const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
     try {
-      // Meanwhile the engine may have ended, or the request.
+      // The engine or the request may have ended meanwhile.
       this.checkAlive()
       if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
       return this.admit(request, constraint, opened, signal, takes)
@@ -451,8 +449,8 @@ export class Engine {
   }
 
   /**
-   * Whether nothing will be answered any more: the model is lost, or no step has ended for 30 s
-   * with work to do.
+   * Whether the engine is dead: the model is lost, or no step has ended for 30 s although there is
+   * work.
    */
   get isDead(): boolean {
     if (this.death) return true
@@ -471,10 +469,7 @@ export class Engine {
     return { running: running.length, waiting: waiting.length, slots: this.parts.model.slotCount }
   }
 
-  /**
-   * States of the machines of all constraints that are kept, about. Cost: a look at each of those
-   * of this thread.
-   */
+  /** Approximate number of states of all cached machines. O(constraints of this thread). */
   get stateCount(): number {
     return this.compiled.stateCount + (this.parts.guides?.stateCount ?? 0)
   }
@@ -491,7 +486,8 @@ export class Engine {
   }
 
   /**
-   * Ends what runs by `abort` and releases model and sampler. A second call waits for the first.
+   * Ends running answers by `abort` and releases model and sampler. A second call waits for the
+   * first.
    */
   close(): Promise<void> {
     this.closed ??= this.end()
@@ -527,7 +523,7 @@ export class Engine {
     if (!this.loop) this.busySince = performance.now()
     this.loop ??= this.keepStepping().finally(() => {
       this.loop = undefined
-      // A request may have come between the last look and here.
+      // A request may have arrived since the last check.
       if (this.scheduler.hasWork && !this.isClosing) this.wake()
     })
   }
@@ -544,19 +540,20 @@ export class Engine {
     this.tellBusy()
   }
 
-  /** A request that is prepared wants the cores as one that runs does. */
+  /** A request under preparation uses cores like one that runs. */
   private tellBusy(): void {
     this.guides.isBusy(this.preparing > 0 || (this.scheduler.hasWork && !this.isClosing))
   }
 
   /**
-   * A step failed as a whole: what ran ends with the error, what waits goes on with the next step.
+   * A step failed as a whole: running answers end with the error, waiting ones continue in the next
+   * step.
    */
   private fault(error: Error): void {
     this.parts.log(`step failed: ${error.message}`)
     const running = [...this.scheduler.running]
     for (const sequence of running) this.stepper.fail(sequence, error, false)
-    // Nothing ran: the fault is not a request's, and trying again would fail again.
+    // Nothing ran, so no request is at fault, and another try would fail too.
     const { isDead, isRestarting } = this.parts.model
     if (isDead || (running.length === 0 && !isRestarting)) this.die(error)
   }
@@ -602,7 +599,7 @@ export class Engine {
     return opened
   }
 
-  /** The machine that a constraint stands for, in this thread. */
+  /** Returns the machine of a constraint, in this thread. */
   private bind({ constraint }: WalkRequest): Bound | null {
     if (!constraint) return null
     const { input, policies } = constraint
@@ -634,7 +631,7 @@ function checkRequest(options: GenerateOptions): void {
   checkOptions(options, generateFields, { aliases: generateAliases })
 }
 
-/** Of a constraint, for the figures. What is compiled already has none of its own. */
+/** The kind of a constraint, for metrics. An already compiled constraint has no kind of its own. */
 function kindOf(input: ConstraintInput): string {
   return "kind" in input ? input.kind : "compiled"
 }

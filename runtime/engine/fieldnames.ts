@@ -1,7 +1,7 @@
 /**
- * Errors of a request in the words of a program: `readRequest` and the sampler name fields as
- * requests of the server spell them (`max_tokens`), and what the engine's functions throw names
- * those that their caller wrote (`maxTokens`).
+ * Errors of a request with the names of the library: `readRequest` and the sampler name fields as
+ * requests of the server spell them (`max_tokens`), and the engine's functions throw errors with
+ * the option names of their caller (`maxTokens`).
  */
 import { SamplingError } from "../../sampler/index.ts"
 import { RequestError } from "../errors.ts"

@@ -1,10 +1,10 @@
 /**
  * One request under way: the events of its choices as they come, and the whole result at the end.
  *
- * Events are kept until they are read, once, so a caller may look at `result` alone, or iterate
- * late. What a slow reader leaves unread is merged into few events, so that it costs no more than
- * the answer itself. `result` never rejects: how an answer ended is in its finish reason;
- * `Engine.generate` turns the bad endings into errors.
+ * Events are kept until they are read, once, so a caller may use only `result`, or iterate late.
+ * Unread events of a slow reader are merged, so that they cost no more than the answer itself.
+ * `result` never rejects: how an answer ended is in its finish reason; `Engine.generate` turns the
+ * bad endings into errors.
  */
 
 import type { Report } from "../../grammar/index.ts"
@@ -21,9 +21,9 @@ import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
 /** One answer of a request; `n` asks for several. */
 export interface Choice {
   readonly index: number
-  /** What is said to the user: without reasoning and calls. */
+  /** The text for the user, without reasoning and calls. */
   readonly text: string
-  /** What was thought before; "" where nothing was. */
+  /** The reasoning before the text; "" if there was none. */
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
   /** The parsed value of a complete constrained answer, else undefined. */
@@ -32,7 +32,7 @@ export interface Choice {
   readonly finishReason: FinishReason
   readonly stopReason: string | number | null
   readonly message: string | undefined
-  /** Why it ended by `error`. */
+  /** The cause of the finish reason `error`. */
   readonly error: Error | undefined
   readonly logprobs: readonly TokenLogprobs[] | null
   /** The values that have closed and how sure the model was of them; null without `confidence`. */
@@ -46,20 +46,20 @@ interface Spread {
 }
 
 /**
- * What a request cost. The prompt counts once, the tokens of all choices are added up; a name ends
- * with the unit of its time.
+ * The cost of a request. The prompt counts once, and the tokens of all choices are summed. Names of
+ * times end with their unit.
  */
 export interface Usage {
   readonly promptTokens: number
   /** Prompt tokens that an earlier request had computed. */
   readonly cachedTokens: number
   readonly completionTokens: number
-  /** Of the completion tokens those of the reasoning. */
+  /** Completion tokens of the reasoning. */
   readonly reasoningTokens: number
   readonly totalTokens: number
   /** Tokens that the constraint left no choice about: no sampling, no step of their own. */
   readonly forcedTokens: number
-  /** Proposed tokens that were verified, and those of them that stayed. */
+  /** Proposed tokens that were verified, and the accepted ones. */
   readonly draftedTokens: number
   readonly acceptedTokens: number
   readonly compileMs: number
@@ -81,34 +81,34 @@ export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | 
   readonly report: Report | null
   /** The seed that was used. */
   readonly seed: bigint
-  /** What lost against the constraint: stop strings inside it, bans that left no token. */
+  /** Parameters that the constraint overruled: stop strings inside it, bans that left no token. */
   readonly warnings: readonly string[]
 }
 
 export interface GenerationOptions {
   readonly promptTokens: number
   readonly report: Report | null
-  /** What the answer's text is held to. */
+  /** The constraint of the answer's text. */
   readonly constraint: Constraint | null
   /** Null: the text is the answer. */
   readonly turn: RequestTurn | null
   /**
-   * Tell what happens to the values of the answer, if it is JSON, and of the arguments of calls.
+   * Report the changes of the values of the answer, if it is JSON, and of the arguments of calls.
    */
   readonly fields: boolean
-  /** And how sure the model was of those that close. */
+  /** Also report how sure the model was of closed values. */
   readonly confidence: boolean
   /** The spelling of a token that ends a text; undefined for all others. */
   readonly endName: (token: number) => string | undefined
   /** All of those. */
   readonly endNames: readonly string[]
-  /** Reads turns that take too long to be read here. */
+  /** Reads turns that would take too long in this thread. */
   readonly slowReading: SlowReading
   /** How many bytes of the text a token writes, control tokens as they are spelled. */
   readonly bytesOf: (token: number) => number
   readonly compileMs: number
   readonly seed: bigint
-  /** What of the request was not taken as it stands. */
+  /** The parts of the request that were changed or left out. */
   readonly warnings: readonly string[]
   readonly cancel: (generation: Generation) => void
 }
@@ -130,7 +130,10 @@ export class Generation {
   /** By choice, where there is a turn to be read. */
   private readonly readings = new Map<number, TurnReading>()
   private readonly fields = new Map<number, AnswerFields>()
-  /** Of answers that could not be read: it is told with their end, and the engine goes on. */
+  /**
+   * Errors of answers that could not be read. They come with the end of the answer, and the engine
+   * continues.
+   */
   private readonly failures = new Map<number, Error>()
   private wakers: (() => void)[] = []
   private finishedCount = 0
@@ -170,9 +173,7 @@ export class Generation {
     this.options.cancel(this)
   }
 
-  /**
-   * The events that nobody has read yet, as they come; leaving the loop early cancels the request.
-   */
+  /** Yields the unread events as they come. Leaving the loop early cancels the request. */
   async *[Symbol.asyncIterator](): AsyncIterator<GenerationEvent> {
     try {
       for (;;) {
@@ -198,7 +199,7 @@ export class Generation {
     for (const each of said) this.unread.push(each)
     if (event.type === "finish") {
       this.finishedCount++
-      // The last sequence is still in the middle of finishing.
+      // The last sequence is still finishing.
       if (this.isFinished) queueMicrotask(() => this.resolve(this.build()))
     }
     const { wakers } = this
@@ -206,7 +207,7 @@ export class Generation {
     for (const wake of wakers) wake()
   }
 
-  /** What an event says; null: its turn is to be read apart. */
+  /** Returns the content of an event; null: its turn is read in another thread. */
   private readSafely(event: GenerationEvent): GenerationEvent[] | null {
     const { choice } = event
     try {
@@ -251,7 +252,10 @@ export class Generation {
     return last === undefined ? undefined : this.options.endName(last)
   }
 
-  /** What an event says: of a turn, its text is read. Null: that is to be done apart. */
+  /**
+   * Returns the content of an event, after reading the turn. Null: the turn is read in another
+   * thread.
+   */
   private read(event: GenerationEvent): GenerationEvent[] | null {
     const { turn } = this.options
     if (turn === null) return [event]
@@ -267,7 +271,7 @@ export class Generation {
     return reading.isSlow ? null : this.finished(event, reading, pieces)
   }
 
-  /** The end of an answer, with the last of what it says. */
+  /** The end of an answer, with its last content. */
   private finished(
     event: GenerationEvent & { type: "finish" },
     reading: TurnReading,
@@ -280,7 +284,7 @@ export class Generation {
     return [...events, { ...event, ...this.ending(choice, event) }]
   }
 
-  /** The event with what it does to the values of the answer. */
+  /** Returns the event with the changes of the answer's values. */
   private withFields({ certainty, ...event }: GenerationEvent): GenerationEvent {
     const { choice, type } = event
     const isJson = this.options.constraint?.isJson ?? false
@@ -306,7 +310,7 @@ export class Generation {
     return reading
   }
 
-  /** How an answer ended: text that nobody wanted closed was cut by its budget. */
+  /** Returns how an answer ended: text that did not have to close was cut by its budget. */
   private ending(choice: number, ended: Ended): Ended {
     const { finishReason, stopReason } = ended
     const isCut =
@@ -415,7 +419,7 @@ function spread(values: readonly number[]): Spread {
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
 }
 
-/** What became of parameters that ban no token by themselves. */
+/** The effect of parameters that ban no token by themselves. */
 const overruled: Readonly<Record<string, string>> = {
   ignore_eos: "a constraint ends the text",
   logit_bias: "a token with a bias of -100 was written where the constraint left no likelier one",

@@ -4,7 +4,7 @@
  */
 import { Distribution, decades } from "./distribution.ts"
 
-/** What an engine has counted since it was opened. Only `lastStepAt` is not a sum. */
+/** The counts of an engine since it was opened. Only `lastStepAt` is not a sum. */
 export class EngineMetrics {
   requests = 0
   /** Finished choices by reason. */
@@ -14,17 +14,17 @@ export class EngineMetrics {
     abort: 0,
     error: 0,
   }
-  /** Constrained choices that their budget decided how to complete. */
+  /** Constrained choices whose completion was decided by their budget. */
   closed = 0
   steps = 0
   promptTokens = 0
   /** Prompt tokens taken over from another request. */
   cachedTokens = 0
   completionTokens = 0
-  /** Of the completion tokens those of reasoning, once their request has ended. */
+  /** Completion tokens of reasoning, counted when their request has ended. */
   reasoningTokens = 0
   forcedTokens = 0
-  /** Proposed tokens that were verified, and those of them that stayed. */
+  /** Proposed tokens that were verified, and the accepted ones. */
   draftedTokens = 0
   acceptedTokens = 0
   /** Times that tokens went through the model again, because rounding could have changed a draw. */
@@ -44,7 +44,8 @@ export class EngineMetrics {
     /** To fill one mask, wherever that was done. */
     mask: new Distribution(decades(1e-6, 1)),
     /**
-     * That the logits of a row were there and its mask was not: what a constraint costs its answer.
+     * Time for which the logits of a row had to wait for its mask: the cost of a constraint for its
+     * answer.
      */
     maskWait: new Distribution(decades(1e-6, 1)),
   }
@@ -53,7 +54,7 @@ export class EngineMetrics {
   /** performance.now() of the last finished step. */
   lastStepAt = 0
 
-  /** A constraint of a request was compiled, or had been before. */
+  /** Counts the compiled or cached constraint of a request. */
   compiled(kind: string, isCached: boolean, compileMs: number): void {
     if (isCached) {
       this.compileHits++
@@ -66,7 +67,7 @@ export class EngineMetrics {
     seconds.observe(compileMs / 1000)
   }
 
-  /** A request has ended. Times of tokens that it did not have are left out. */
+  /** Counts a finished request. Times of tokens that it did not have are left out. */
   answered({ usage, choices }: Answered): void {
     this.reasoningTokens += usage.reasoningTokens
     for (const { stopReason } of choices) if (stopReason === "closed") this.closed++

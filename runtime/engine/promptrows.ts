@@ -1,6 +1,6 @@
 /**
- * Logits of a prompt's tokens → log-probabilities: what the model says of each token after those
- * before it.
+ * Logits of a prompt's tokens → log-probabilities: the model's prediction for each token, given
+ * those before it.
  *
  * They are the model's own: no mask, no temperature, no penalty. A row is read in O(V), and a chunk
  * has many rows, so the event loop gets a turn whenever a few milliseconds have gone by.
@@ -9,7 +9,7 @@
 import { describeRow } from "../../sampler/logprobs.ts"
 import type { BatchEntry } from "./scheduler.ts"
 
-/** Milliseconds in one go. */
+/** Maximum milliseconds without a turn for the event loop. */
 const turnMs = 8
 
 /**
@@ -25,8 +25,8 @@ export async function readPromptRows(
   const params = { ...options.params, logprobs: options.promptLogprobs ?? 0 }
   let since = performance.now()
   for (let index = 0; index < feed.tokens.length; index++) {
-    // The row of a token speaks of the next one. A prompt that is computed again has been judged in
-    // part.
+    // The row of a token predicts the next one. If a prompt is computed again, a part of it has
+    // been judged already.
     const position = feed.start + index + 1
     if (position >= promptCount) return
     if (position < promptLogprobs.length) continue

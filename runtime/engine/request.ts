@@ -31,7 +31,7 @@ export type Prompt = string | readonly Message[] | readonly number[]
 
 /**
  * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends
- * and budget. Every field may be missing.
+ * and budget. Every field is optional.
  */
 export interface GenerateOptions extends SamplingOptions, SearchOptions, ConstraintOptions, TurnOptions {
   /** Most tokens of an answer. Default: the rest of the context. */
@@ -69,12 +69,12 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
   /** How many answers. */
   n?: number | null
   /**
-   * Log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: what the model
-   * says of each after those before it, whatever the constraint. The prompt is computed anew, and
-   * `maxTokens: 0` is allowed. Default: none.
+   * Log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: the model's
+   * prediction for each, given those before it, whatever the constraint. The prompt is computed
+   * anew, and `maxTokens: 0` is allowed. Default: none.
    */
   promptLogprobs?: number | null
-  /** Of an engine that speculates: proposed tokens a step, 0 for none. Default: the engine's. */
+  /** For an engine with speculation: proposed tokens a step, 0 for none. Default: the engine's. */
   draftTokens?: number | null
   /**
    * How drafts are judged. `match` (default): the tokens are those of an engine without
@@ -87,9 +87,9 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    */
   prediction?: string | null
   /**
-   * Where the constraint leaves no choice of text: `canonical` (default) writes it in the
-   * tokenizer's own tokens, without a run of the model for each; `none` lets the model choose how
-   * to spell it. Requests that ban tokens or bias them choose.
+   * What happens if the constraint leaves one text: `canonical` (default) writes it in the
+   * tokenizer's own tokens, without a run of the model for each; `none` lets the model choose the
+   * tokens. Requests that ban or bias tokens always let the model choose.
    */
   forcing?: "canonical" | "none" | null
   /**
@@ -103,9 +103,9 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    * turn.
    */
   raw?: boolean
-  /** Of a raw text: whether what spells a control token is one. Default true. */
+  /** For a raw text: whether text that spells a control token is that token. Default true. */
   parseSpecial?: boolean | null
-  /** Of a raw text: whether the model's begin token is written before it. Default true. */
+  /** For a raw text: whether the model's begin token is written before it. Default true. */
   addSpecialTokens?: boolean | null
   /**
    * Append the JSON Schema of the constraint to the system message; its tokens count as the
@@ -113,13 +113,13 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    */
   schemaInPrompt?: boolean | null
   /**
-   * Tell with each event what happens to the values of a JSON text: of the answer, and of the
+   * Report with each event the changes of the values of a JSON text: of the answer, and of the
    * arguments of calls.
    */
   fields?: boolean | null
   /**
-   * Tell with each value that closes how sure the model was of it. Forced tokens are run through
-   * the model then. Default false; true implies `fields`.
+   * Report with each closed value how sure the model was of it. Forced tokens are then run through
+   * the model. Default false; true implies `fields`.
    */
   confidence?: boolean | null
   /**
@@ -129,7 +129,7 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    * Nothing is drafted, and a token that nothing else can stand for is taken without them.
    */
   processors?: readonly LogitsProcessor[] | null
-  /** The report will be read: it is made along with the compilation. Default: when it is read. */
+  /** Make the report along with the compilation. Default: it is made when it is read. */
   report?: boolean | null
   signal?: AbortSignal | undefined
   /** Tools, documents and variables of the chat template. */
@@ -147,7 +147,7 @@ export interface ReadRequest {
   readonly turn: RequestTurn | null
   /** Null: there is neither a constraint nor a pattern. */
   readonly walk: WalkRequest | null
-  /** Verdicts tell of forced runs behind their tokens. */
+  /** Verdicts include the forced runs behind their tokens. */
   readonly takesRuns: boolean
   readonly fields: boolean
   readonly confidence: boolean
@@ -162,7 +162,7 @@ export interface ReadRequest {
   readonly ignoresEnd: boolean
   readonly minTokens: number
   readonly maxTokens: number
-  /** What of the request was not taken as it stands. */
+  /** The parts of the request that were changed or left out. */
   readonly warnings: readonly string[]
   readonly count: number
   /** Null: the answers are drawn. */
@@ -174,16 +174,16 @@ export interface ReadRequest {
   readonly predictionIds: readonly number[]
 }
 
-/** What of the engine a request is checked against. */
+/** The parts of an engine that a request is checked against. */
 export interface RequestContext {
   readonly tokenizer: Tokenizer
   readonly prompts: PromptEncoder
   readonly contextLength: number
-  /** The seed of a request that brings none. */
+  /** The seed of a request without one. */
   readonly seed: bigint
   /** 0: the engine drafts nothing. */
   readonly maxDraftTokens: number
-  /** What the answer is held to. */
+  /** The constraint of the answer. */
   readonly constraint?: Constraint | null
   readonly style: ModelStyle
 }
@@ -201,7 +201,7 @@ export async function readRequest(
   const stops = new StopStrings(listOf(options.stop))
   const promptIds = await encodePrompt(prompt, options, context, asked?.input ?? null)
   const turn = readTurn(prompt, options, promptIds, context)
-  // The whole turn is held to a grammar, the answer's constraint in it.
+  // A grammar constrains the whole turn, with the answer's constraint inside.
   const constraint = turn === null ? asked : turn.constraint
   const isConstrained = constraint !== null
   const heals = readHeal(options.heal, isConstrained)
@@ -340,7 +340,7 @@ export function readCount({ n }: GenerateOptions): number {
   return integer("n", n ?? 1, 1, 128)
 }
 
-/** Whether single tokens may be unwanted: then none is written unasked. */
+/** Whether the request bans or biases single tokens: then no token is written without a draw. */
 function bans({ allowed, badWords, biasIds, noRepeatNgramSize }: SamplingParams): boolean {
   return allowed !== null || badWords.length > 0 || biasIds.length > 0 || noRepeatNgramSize > 0
 }
@@ -375,7 +375,7 @@ export async function promptIdsOf(
   spent: PromptTime = { ms: 0 },
 ): Promise<readonly number[]> {
   const { signal } = options
-  // A list without a member is one of ids where messages have no place.
+  // An empty list counts as ids if messages are not allowed.
   const isIds =
     typeof prompt !== "string" && (prompt.length === 0 ? options.raw : typeof prompt[0] === "number")
   if (options.schemaInPrompt && (isIds || options.raw)) {
@@ -406,8 +406,8 @@ export async function promptIdsOf(
 }
 
 /**
- * The tokens that an answer may have, and what of the request they do not keep to. Throws
- * RequestError where the context has no room for an answer, or for the whole budget of a strict
+ * Returns the budget of an answer, and a warning if it is less than the requested one. Throws
+ * RequestError if the context has no room for an answer, or for the whole budget of a strict
  * request.
  */
 function readBudget(
@@ -422,7 +422,7 @@ function readBudget(
     : contextLength - promptTokens
   const room = contextLength - promptTokens
   const least = isSaid ? Math.min(maxTokens, 1) : 1
-  // No budget is small enough behind a prompt that is too long by itself.
+  // If the prompt alone is too long, no budget is small enough.
   if (room < least) throw overflow(promptTokens, null, contextLength)
   if (maxTokens <= room) return { maxTokens, warnings: [] }
   if (strictMaxTokens ?? true) throw overflow(promptTokens, maxTokens, contextLength)
@@ -430,7 +430,9 @@ function readBudget(
   return { maxTokens: room, warnings: [told] }
 }
 
-/** The tokens that an answer must have. Throws RequestError where it may not have as many. */
+/**
+ * Returns the least number of tokens of an answer. Throws RequestError if it is above the maximum.
+ */
 function readLeast(
   options: GenerateOptions,
   maxTokens: number,
@@ -515,7 +517,7 @@ function readHeal(heal: boolean | null | undefined, isConstrained: boolean): boo
   throw new RequestError("invalid_value", message, "heal")
 }
 
-/** The value, or the first of the choices where there is none. */
+/** Returns the value, or the first choice if it is missing. */
 function oneOf<Choice extends string>(param: string, value: unknown, choices: readonly Choice[]): Choice {
   const found = choices.find((choice) => choice === (value ?? choices[0]))
   if (found !== undefined) return found

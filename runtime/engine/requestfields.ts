@@ -1,7 +1,7 @@
 /**
- * The options of a request by name: the table that `checkOptions` holds what a caller gives
- * against. It is checked against its interfaces, so that no field of theirs is missing here. Ranges
- * and words are for `readRequest` and the sampler.
+ * The options of a request by name: the table by which `checkOptions` checks a caller's options.
+ * The compiler checks it against the interfaces, so that it has all their fields. `readRequest` and
+ * the sampler check ranges and words.
  */
 import type { Fields } from "../../grammar/options.ts"
 import type { SamplingOptions } from "../../sampler/index.ts"
@@ -61,7 +61,7 @@ export const generateFields = {
   },
 } as const satisfies Fields<GenerateOptions>
 
-/** What other programs call some of these. */
+/** Other programs' names of these options. */
 export const generateAliases: Readonly<Record<string, string>> = {
   ...{ max_completion_tokens: "maxTokens", max_output_tokens: "maxTokens", max_new_tokens: "maxTokens" },
   ...{ maxCompletionTokens: "maxTokens", maxOutputTokens: "maxTokens", maxNewTokens: "maxTokens" },

@@ -1,13 +1,12 @@
 /**
  * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, along a draft for as long as
- * what is taken is what was drafted.
+ * the accepted tokens are the drafted ones.
  *
- * A row whose mask has one bit is not sampled, nor one whose bytes are forced
- * (`mask/prompt/forced.ts`): its tokens are taken as one event, and go into the next step as one
- * feed; where few rows run and any cut has the same bits, together with the drawn token before
- * them, and with guesses of what follows. Who waits too long for the answer of a guide is set aside
- * with its logits: the others go on, and it joins them when the answer is there. What fails, fails
- * for its own sequence alone.
+ * A row is not sampled if its mask has one bit or its bytes are forced (`mask/prompt/forced.ts`).
+ * Forced tokens are accepted as one event and go into the next step as one feed. If few rows run
+ * and any cut has the same bits, the feed also has the drawn token before them and guesses of what
+ * follows. A row that waits too long for its guide is set aside with its logits: the others
+ * continue, and it rejoins them when the answer arrives. A failure ends only its own sequence.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -37,14 +36,17 @@ export interface RowParts {
   readonly leave: (sequence: Sequence, isIntact?: boolean) => void
 }
 
-/** A row under way: how much of its draft has been taken, and how much of that was proposed. */
+/**
+ * A row under way: how many tokens of its draft have been accepted, and how many of those were
+ * proposed.
+ */
 export interface Cursor {
   readonly entry: BatchEntry
   /** Shape [R, V]. */
   readonly logits: Float32Array
-  /** What has been drawn, and waits for its verdict. */
+  /** The drawn token that waits for its verdict. */
   result: (SampleResult & { status: "ok" }) | undefined
-  /** How sure the model was of it, where that was asked for. */
+  /** How sure the model was of it, if requested. */
   certainty: Certainty | undefined
   redraws: number
   taken: number
@@ -53,20 +55,20 @@ export interface Cursor {
    * performance.now() since when a row that was set aside has waited for its mask; 0: it does not.
    */
   waitsSince: number
-  /** The logits could not tell: no token came of the row. */
+  /** The logits could not decide, so the row gave no token. */
   isRepeated: boolean
 }
 
 /**
- * A step waits so long for the slowest of its guides: a share of what the forward took, since that
- * is what a row loses that is set aside, between these bounds.
+ * How long a step waits for the slowest of its guides: a share of the forward's time, since a row
+ * that is set aside loses that, between these bounds.
  */
 const lateShare = 0.25
 const minLateMs = 4
 const maxLateMs = 15
-/** When nothing else runs, the next look comes after so long at the latest. */
+/** Maximum time between two checks if nothing else runs. */
 const pauseMs = 50
-/** Draws that the rule of a closing forbids, before the completion in hand is written. */
+/** Maximum forbidden draws before the planned completion is written. */
 const maxRedraws = { budget: 8, words: 64 }
 
 export class Rows {
@@ -99,13 +101,13 @@ export class Rows {
     this.lateMs = Math.min(maxLateMs, Math.max(minLateMs, lateShare * forwardMs))
     const entries = batch.filter(({ logitsRow, sequence }) => logitsRow >= 0 && !sequence.isFinished)
     const cursors = entries.map((entry) => makeCursor(entry, logits))
-    // What was drafted is in the entries: what comes now is for the next step.
+    // The entries have the drafts of this step: later drafts are for the next one.
     for (const { sequence } of entries) sequence.draft = noDraft
     await this.advance(cursors)
     return cursors
   }
 
-  /** Goes on with the rows that were set aside and have their answers now. */
+  /** Continues the rows that were set aside and now have their answers. */
   async resume(): Promise<void> {
     const ready = this.late.filter(({ entry }) => {
       const { guide } = entry.sequence.options
@@ -143,7 +145,7 @@ export class Rows {
 
   private async advance(cursors: readonly Cursor[]): Promise<void> {
     for (let rest = cursors; rest.length > 0; ) {
-      // Rows that come back have been drawn already.
+      // Rows that rejoin have been drawn already.
       const drawn = rest.filter(({ result }) => result)
       const ready = await this.withMasks(rest.filter(({ result }) => !result))
       rest = await this.settle([...drawn, ...(await this.sample(ready))])
@@ -374,7 +376,8 @@ export class Rows {
   }
 
   /**
-   * What was drawn may not come: it is taken out, and the row is drawn again with the same noise.
+   * The drawn token is not allowed: it is removed from the mask, and the row is drawn again with
+   * the same noise.
    */
   private refit(cursor: Cursor, { why, next }: Misfit): void {
     const { sequence } = cursor.entry
@@ -388,7 +391,7 @@ export class Rows {
     sequence.mask[next >>> 5] = 1 << (next & 31)
   }
 
-  /** Takes what was drawn; whether the draft has logits for the token behind it. */
+  /** Accepts the drawn token. Returns whether the draft has logits for the token behind it. */
   private take(cursor: Cursor, verdict: Verdict | undefined): boolean {
     const { sequence, draft } = cursor.entry
     const { token, logprobs, relaxed } = cursor.result!
@@ -415,7 +418,7 @@ export class Rows {
     if (sequence.isFinished) this.parts.leave(sequence)
   }
 
-  /** What throws here ends this sequence, and nothing else. */
+  /** An error in here ends only this sequence. */
   private alone(sequence: Sequence, run: () => void): void {
     try {
       run()
@@ -451,7 +454,7 @@ function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
   }
 }
 
-/** Why nothing could be drawn. A list of allowed ids is never lifted. */
+/** Returns why nothing could be drawn. A list of allowed ids is never lifted. */
 function drawError({ options }: Sequence, status: string): Error {
   if (status === "empty_mask" && options.params.allowed !== null) {
     const message =

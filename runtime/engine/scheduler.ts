@@ -3,9 +3,9 @@
  *
  * First come, first served. Every running sequence feeds what its slot lacks: one token while
  * decoding, a few after a forced run, a chunk of the prompt at the start; a draft follows the last
- * of them. A budget of prompt tokens a step keeps long prompts from holding up the others. Chunks
- * are cut at multiples of their size, whatever the load, where the cuts are part of the result's
- * bits; where they are not, who is alone is not cut for others' sake.
+ * of them. A budget of prompt tokens a step keeps long prompts from holding up the others. If the
+ * cuts are part of the result's bits, chunks are cut at multiples of their size, whatever the load.
+ * If they are not, a sequence that is alone is fed in larger pieces.
  */
 
 import type { Feed, Model } from "../model/model.ts"
@@ -43,7 +43,7 @@ interface Step {
 }
 
 /**
- * A prompt is reused in whole chunks where its cuts are part of the bits: of 1,000 tokens that two
+ * A prompt is reused in whole chunks if its cuts are part of the bits: of 1,000 tokens that two
  * requests share, 960 are. Chunks of 128 took 0.14 to 0.19 of the first request's time for the
  * second, these 0.07 to 0.11; the first takes 8 to 20 % longer (SmolLM2-135M by optimum's exporter:
  * fp32, 4 and 8 bits).
@@ -54,14 +54,12 @@ const promptBudget = 512
 /** Those of them whose logits are wanted: each has a row of all columns. */
 const promptRowBudget = chunkSize
 /**
- * Where several tokens of a row are a run of their own, so many cost more than as many places in
- * the steps of all rows: a run of two took 10 ms, a place 3.5 (SmolLM2-135M, 4 bits, eight rows).
- * Alone they are fed so too, for the same bits; that costs a row by itself 6 ms a time.
+ * If several tokens of a row are a run of their own, this many cost more than as many places in the
+ * steps of all rows: a run of two took 10 ms, a place 3.5 (SmolLM2-135M, 4 bits, eight rows). Alone
+ * they are fed so too, for the same bits; that costs a row by itself 6 ms a time.
  */
 const fewTokens = 2
-/**
- * Some graphs make the logits of every token: so many numbers of a piece at most, beyond a chunk.
- */
+/** Some graphs make the logits of every token: the most numbers of a piece beyond a chunk. */
 const maxLogits = 2 ** 25
 
 export class Scheduler {
@@ -70,7 +68,7 @@ export class Scheduler {
   readonly slots: Slots
   /** Prompt tokens of a sequence that is alone, in one step. */
   private readonly aloneSize: number
-  /** So many tokens behind others are fed one by one. */
+  /** Up to this many tokens behind others are fed one by one. */
   private readonly fewTokens: number
   /** Answered tokens have the same bits however they are cut. */
   private readonly readsSteps: boolean
@@ -78,11 +76,11 @@ export class Scheduler {
   private readonly masks: readonly Uint32Array[]
   /** Where the first feed of a sequence takes its reused tokens from. */
   private readonly copies = new Map<Sequence, number>()
-  /** One of them made the model fail: each runs alone until it has caught up. */
+  /** Sequences of which one made the model fail: each runs alone until it has caught up. */
   private readonly suspects = new Set<Sequence>()
   private readonly place: (sequence: Sequence) => void
 
-  /** `place` is told of every sequence that comes into a slot. */
+  /** `place` is called with every sequence that gets a slot. */
   constructor(model: Model, words: number, place: (sequence: Sequence) => void = () => {}) {
     this.place = place
     const { slotCount, canRewind, marks, cutsFreely, joinsFeeds, readsSteps, width } = model
@@ -119,8 +117,8 @@ export class Scheduler {
   }
 
   /**
-   * The model failed with these together, and their slots are empty: they are computed again, each
-   * by itself.
+   * The model failed with these sequences together, and their slots are empty: each is computed
+   * again by itself.
    */
   suspect(sequences: readonly Sequence[]): void {
     for (const sequence of sequences) {
@@ -148,7 +146,7 @@ export class Scheduler {
     }
     for (const sequence of this.running)
       if (!sequence.isLate && !sequence.isDelayed) this.feed(sequence, step)
-    // A copy happens with the first feed, so nobody is admitted whose first feed would have to
+    // A copy happens with the first feed, so no sequence is admitted whose first feed would have to
     // wait.
     while (this.waiting.length > 0 && step.budget > 0) {
       const sequence = this.waiting[0]
@@ -220,7 +218,7 @@ export class Scheduler {
     return this.slots.pieceEnd(cachedCount, promptCount, size)
   }
 
-  /** The model has computed a feed. What of its draft stays is not known yet. */
+  /** Records a computed feed. Which tokens of its draft are accepted is not known yet. */
   computed({ sequence, feed, draft, isPlain }: BatchEntry): void {
     sequence.cachedCount = feed.start + feed.tokens.length - draft.tokens.length
     if (isPlain) sequence.plainCount = sequence.cachedCount

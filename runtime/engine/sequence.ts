@@ -1,10 +1,10 @@
 /**
- * One output in the making: its tokens, its place in the grammar, its text so far, and the rules by
+ * An output under way: its tokens, its place in the grammar, its text so far, and the rules by
  * which it ends.
  *
  * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop
  * ids, stop strings, grammar finished, budget, context). A stop inside a constraint counts only
- * where the text before it is complete: soundness goes before truncation.
+ * where the text before it is complete: soundness takes precedence over truncation.
  */
 
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
@@ -57,7 +57,7 @@ export type GenerationEvent =
       message?: string
       /** Why it ended by `error`. */
       error?: Error
-      /** Of the tokens that no text came of. */
+      /** Number of tokens without text. */
       certainty?: CertaintySpan
     }
 
@@ -67,7 +67,7 @@ export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } &
 /** Takes a token instead of drawing it. `logits` is the row alone, shape [V]. */
 export type TakeToken = (logits: Float32Array, row: SampleRow) => SampleResult
 
-/** What is known of a token that is taken. */
+/** Facts about an accepted token. */
 interface TokenTold {
   readonly logprobs?: TokenLogprobs | undefined
   readonly verdict?: Verdict | undefined
@@ -76,7 +76,7 @@ interface TokenTold {
 
 type Ending = [finishReason: FinishReason, stopReason: string | number | null, message?: string]
 
-/** What all choices of a request share. */
+/** Fields that all choices of a request share. */
 export interface SequenceOptions {
   readonly vocabulary: Vocabulary
   readonly promptIds: readonly number[]
@@ -89,13 +89,13 @@ export interface SequenceOptions {
   readonly take?: TakeToken | undefined
   /** Rules of the caller. */
   readonly processors?: readonly LogitsProcessor[]
-  /** Its way through the constraint and the patterns that end it; null: neither is there. */
+  /** Its walk through the constraint and the patterns that end it; null if it has neither. */
   readonly guide: Guide | null
   /** There is a constraint. */
   readonly isConstrained: boolean
   /** The empty text satisfies it. */
   readonly isComplete?: boolean
-  /** Verdicts can tell of forced runs behind their tokens. */
+  /** Verdicts may include forced runs behind their tokens. */
   readonly takesRuns?: boolean
   /** There are patterns that end the text. */
   readonly hasPatterns?: boolean
@@ -163,7 +163,7 @@ export class Sequence {
   plainCount = 0
   /** The tokens behind `plainCount` are computed again, as plain decoding does. */
   replays = false
-  /** Goes into the next step behind the tokens. */
+  /** The draft behind the tokens in the next step. */
   draft: Draft = noDraft
   /** Proposed tokens that were verified, and those that stayed. Forced ones do not count. */
   draftedCount = 0
@@ -317,7 +317,7 @@ export class Sequence {
     return bytes.length < outlook.least || (outlook.closer >= 0 && !bytes.includes(outlook.closer))
   }
 
-  /** Takes a token out of the mask. */
+  /** Removes a token from the mask. */
   narrow(token: number): void {
     this.isNarrowed = true
     this.mask[token >>> 5] &= ~(1 << (token & 31))
@@ -376,11 +376,11 @@ export class Sequence {
     const isWhole = isConstrained && this.isComplete
     if (this.left <= 0) return isWhole && this.options.closes ? ["stop", "closed"] : ["length", null]
     if (!repeats || this.outputCount < minTokens) return undefined
-    // A constrained text that is cut off is no answer.
+    // A truncated constrained text is not an answer.
     return [isConstrained && !isWhole ? "length" : "stop", "repetition"]
   }
 
-  /** What the guide says of a token. */
+  /** The guide's verdict on a token. */
   private read(token: number, { isAccepting, ends, points, acceptUs }: Verdict): void {
     const { isConstrained, vocabulary } = this.options
     if (points) this.points?.add(points)
@@ -397,7 +397,7 @@ export class Sequence {
     }
   }
 
-  /** Sends what the stops let through. */
+  /** Sends the text that cannot be part of a stop. */
   private readText(piece: string): Ending | undefined {
     const end = this.stopWhen?.push(piece, this.outputCount >= this.options.minTokens) ?? -1
     const start = this.written.length - piece.length
@@ -407,22 +407,19 @@ export class Sequence {
     return end < 0 ? undefined : ["stop", this.stopWhen!.kind]
   }
 
-  /** Sends what waited. */
+  /** Sends the waiting events. */
   release(): void {
     this.isHeld = false
     this.emitText("")
   }
 
-  /**
-   * What the slot holds beyond plain decoding is forgotten: the next token needs logits of which
-   * every bit is right.
-   */
+  /** Forgets the part of the slot beyond plain decoding: the next token needs exact logits. */
   rewind(): void {
     this.cachedCount = this.plainCount
     this.replays = true
   }
 
-  /** The slot holds nothing any more: all tokens are computed again, as plain decoding does. */
+  /** The slot is empty: all tokens are computed again, as plain decoding does. */
   restart(): void {
     this.plainCount = 0
     this.rewind()

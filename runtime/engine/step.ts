@@ -3,8 +3,7 @@
  * ▸ sample ▸ accept ▸ emit.
  *
  * Here are the parts that concern the batch; what happens to a row once it has logits is in
- * `rows.ts`. A sequence fails alone: what is done for one of them ends that one, and the step goes
- * on.
+ * `rows.ts`. An error in the work for one sequence ends only that sequence, and the step continues.
  */
 
 import type { GuideHost } from "../guides/guide.ts"
@@ -55,7 +54,7 @@ export class Stepper {
     await this.rows.resume()
     await this.draft()
     const batch = this.scheduler.next()
-    // All that runs waits for a late mask.
+    // All running sequences wait for late masks.
     if (batch.length === 0) return this.rows.pause()
     const { ms } = this.metrics
     const startedAt = performance.now()
@@ -92,7 +91,7 @@ export class Stepper {
       )
       return await forward
     } catch (error) {
-      // A run that was started is always waited for.
+      // A started run is always awaited.
       await isDone
       if (model.isDead || model.isRestarting) throw error
       this.parts.log(`step failed: ${(error as Error).message}`)
@@ -102,7 +101,7 @@ export class Stepper {
     }
   }
 
-  /** What the logits say of the prompt. That may be all that was asked for. */
+  /** Reads the log-probabilities of the prompt, which may be all that was requested. */
   private async readPrompt(entry: BatchEntry, logits: Float32Array): Promise<void> {
     const { sequence } = entry
     try {
@@ -114,8 +113,8 @@ export class Stepper {
   }
 
   /**
-   * How far guides look ahead for the next step: as far as a run of one row alone is worth it, to
-   * guesses where nobody else drafts.
+   * How far guides look ahead for the next step: as far as a run of one row alone is worth it, and
+   * to guesses if nothing else drafts.
    */
   private outreach(): Rows["outreach"] {
     const rows = this.scheduler.running.length
@@ -158,7 +157,7 @@ export class Stepper {
         else this.delay(sequence)
       }
     } catch (error) {
-      // A draft only saves time: the answers go on without.
+      // A draft only saves time: the answers continue without it.
       this.parts.log(`drafts end: ${(error as Error).message}`)
       this.speculator = null
     }
@@ -173,11 +172,12 @@ export class Stepper {
   }
 
   /**
-   * What came of the step's drafts, and what they cost; a step without them tells what that costs.
+   * Records the gain and the cost of the step's drafts. A step without drafts gives the cost to
+   * compare with.
    */
   private countDrafts(batch: readonly BatchEntry[], cursors: readonly Cursor[], elapsedMs: number): void {
     const withDrafts = cursors.filter(({ entry }) => entry.draft.tokens.length > 0)
-    // Prompts cost what they cost with drafts and without.
+    // Prompts cost the same with and without drafts.
     const isComparable = batch.every(({ sequence, feed }) => feed.start >= sequence.promptCount)
     if (isComparable && withDrafts.length === 0) {
       this.costs.observe(batch.length, elapsedMs, this.metrics.steps)
@@ -201,7 +201,7 @@ export class Stepper {
     this.leave(sequence)
   }
 
-  /** `isIntact`: the slot holds what it should. */
+  /** `isIntact`: the contents of the slot are valid. */
   fail(sequence: Sequence, error: Error, isIntact = true): void {
     this.rows.fail(sequence, error, isIntact)
   }
