@@ -37,26 +37,24 @@ import {
 } from "./speculation/speculator.ts"
 import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts"
 
-/**
- * Which model to open, where it runs, and what its requests may cost. Every field may be missing.
- */
+/** Which model to open, where it runs, and what its requests may cost. Every field is optional. */
 export interface OpenOptions {
   /**
    * A directory in the Hugging Face layout with an ONNX graph or safetensors; a GGUF file, or any
    * part of a split one; `ollama:<name>` and `lmstudio:<publisher>/<repo>[:label]`: models of these
    * programs on this machine; `<org>/<name>[@revision][:label]`: a model of the hub, or one of its
-   * GGUF files, brought to the cache that its tools share (`HF_HOME`, `HF_HUB_CACHE`, `HF_TOKEN`,
-   * `HF_ENDPOINT`). GGUF and safetensors are converted once, see docs/gguf.md. Default: the
-   * embedded model.
+   * GGUF files, downloaded to the cache that its tools share (`HF_HOME`, `HF_HUB_CACHE`,
+   * `HF_TOKEN`, `HF_ENDPOINT`). GGUF and safetensors are converted once, see docs/gguf.md. Default:
+   * the embedded model.
    */
   model?: string
-  /** Models of the hub are those that are on this machine. Default: as `HF_HUB_OFFLINE` says. */
+  /** Use only models of the hub that are on this machine. Default: `HF_HUB_OFFLINE`. */
   offline?: boolean
-  /** Called while a model of the hub is brought. */
+  /** Called while a model of the hub is downloaded. */
   onDownload?: (progress: ModelProgress) => void
   /** Called while GGUF or safetensors are converted. */
   onConvert?: (progress: ModelProgress) => void
-  /** Ends the bringing and the conversion of a model. */
+  /** Ends the download and the conversion of a model. */
   signal?: AbortSignal
   /**
    * The type of the weights. A directory with ONNX graphs may have one graph a type: fp32
@@ -94,8 +92,8 @@ export interface OpenOptions {
   maxWaiting?: number
   /**
    * Where constraints are compiled, masks filled and long prompts tokenised. `thread` (default): in
-   * threads of their own, so that nothing of it holds the event loop or another request, and what
-   * outlives its time is stopped; `none`: in the caller's thread, without a bound in time.
+   * threads of their own, so that they cannot block the event loop or another request, and work
+   * above its bound is stopped; `none`: in the caller's thread, without a bound in time.
    */
   isolation?: "thread" | "none"
   /**
@@ -113,22 +111,22 @@ export interface OpenOptions {
    * then. Default false.
    */
   warmsUp?: boolean
-  /** The seed of requests that bring none. Default: a random one each. */
+  /** The seed of requests without one. Default: a random one each. */
   seed?: bigint | number | string
   /**
    * Several tokens of a sequence in one run of the model, where a draft of them is right. Default:
-   * marks and names of an answer to a constraint are drafted by how its text was written so far, if
-   * the graph reads several tokens as it reads them one by one, to the last bit, and few answers
-   * run; null: nothing is drafted.
+   * marks and names of a constrained answer are drafted by the habits of its text, if the graph
+   * reads several tokens as it reads them one by one, to the last bit, and few answers run; null:
+   * nothing is drafted.
    */
   speculation?: SpeculationOptions | null
   /**
-   * The form in which the model writes calls of tools, see docs/tool-styles.md. Default: what its
-   * chat template tells.
+   * The form in which the model writes calls of tools, see docs/tool-styles.md. Default: as its
+   * chat template shows.
    */
   toolStyle?: string
   /**
-   * How the model marks its reasoning: `auto` (default): as its template tells; `none`; or two
+   * How the model marks its reasoning: `auto` (default): as its template shows; `none`; or two
    * tags, `<begin>,<end>`.
    */
   reasoning?: string
@@ -165,8 +163,8 @@ const openAliases = {
 }
 
 /**
- * Throws ModelError naming the file, the input or the package, OptionError on an option that there
- * is not, and RangeError on an impossible one.
+ * Throws ModelError naming the file, the input or the package, OptionError on an unknown option,
+ * and RangeError on an impossible value.
  */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
@@ -343,8 +341,8 @@ function locate(
 
 interface OpenedDirectory extends ModelDirectory {
   /**
-   * What to throw where the directory is refused behind its files; what was built just now is then
-   * not kept.
+   * Returns the error to throw if the model of a directory is refused after its files were read.
+   * Removes the directory if it was built just now.
    */
   readonly refusalOf: (error: unknown) => Promise<unknown>
 }
@@ -390,7 +388,7 @@ async function loadModel(
   } catch (error) {
     if (load.provider === "cpu" || options.device === "gpu") throw error
     options.log?.(`model on cpu: the GPU refused it (${(error as Error).message})`)
-    // What is built may be another graph there.
+    // The built graph may differ there.
     const { graphPath } = await openDirectory(located, providers.cpu, options)
     return openOrtModel({ ...load, graphPath, provider: "cpu" })
   }
@@ -430,7 +428,7 @@ function readVocabulary(directory: ModelDirectory, model: Model): Vocabulary {
   }
 }
 
-/** Throws RangeError on a style that there is not. */
+/** Throws RangeError on an unknown style. */
 function chooseStyle(template: string, { toolStyle, reasoning = "auto" }: OpenOptions): ModelStyle {
   const told = styleOfTemplate(template)
   if (toolStyle !== undefined && !styles.some(({ name }) => name === toolStyle)) {

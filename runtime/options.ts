@@ -1,6 +1,5 @@
 /**
- * What the floors above need of the options of those below: how they are checked, and the words of
- * policies.
+ * What the server needs of the options of lower floors: their checks, and the words of policies.
  */
 export { editDistance } from "../grammar/nearest.ts"
 export { checkOptions, type Fields } from "../grammar/options.ts"

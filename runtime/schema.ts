@@ -1,5 +1,5 @@
 /**
- * What a caller asks for → one compile input, and the way back: text → typed value.
+ * A caller's constraint options → one compile input; and back: text → typed value.
  *
  * A schema comes as raw JSON Schema (object, boolean, or text, which keeps number spelling and key
  * order) or as an object with `~standard` (the Standard Schema and Standard JSON Schema interfaces,
@@ -34,7 +34,7 @@ interface StandardIssue {
   readonly path?: readonly unknown[] | undefined
 }
 
-/** What a constraint is given as; what is compiled already stands for texts, not for values. */
+/** The forms of a constraint. An already compiled one has texts, not values. */
 export type ConstraintInput = GrammarInput | Grammar | Stored
 
 /**
@@ -92,7 +92,7 @@ export interface Constraint {
 
 const { surface: _, unsatisfiable: __, tokens: ___, ...policyFields } = compileFields
 
-/** What the compiler is told of a constraint. */
+/** The compiler's options of a constraint. */
 const policyNames = Object.keys(policyFields) as readonly (keyof typeof policyFields)[]
 
 const constraintKinds = {
@@ -118,7 +118,7 @@ export const constraintFields = {
 export function readConstraint(options: ConstraintOptions): Constraint | null {
   const given = (Object.keys(constraintKinds) as (keyof typeof constraintKinds)[]).filter((name) => {
     const value = options[name]
-    // A schema whose import was misspelt: free text would be what nobody asked for.
+    // The import of a schema may be misspelt: free text would ignore the constraint.
     if (name in options && (value === undefined || value === null))
       throw new OptionError(name, `it is ${value}. Give a constraint, or leave ${name} out for free text`)
     return name in options && !(name === "jsonObject" && value === false)
@@ -162,10 +162,7 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
   return make({ kind: "json", schema: input }, parseJson, (text) => validateStandard(schema, text))
 }
 
-/**
- * What these options tell the compiler, of whatever it compiles. Throws OptionError for an unknown
- * word.
- */
+/** Returns the compiler's options for any constraint. Throws OptionError for an unknown word. */
 export function readPolicies(options: CompileOptions): CompileOptions {
   const policies: CompileOptions = {}
   for (const name of policyNames) {
@@ -176,10 +173,7 @@ export function readPolicies(options: CompileOptions): CompileOptions {
   return policies
 }
 
-/**
- * Throws IncompleteError with the text when an answer is not the whole of what its constraint asks
- * for.
- */
+/** Throws IncompleteError with the text if an answer does not complete its constraint. */
 export function checkComplete(text: string, finishReason: string, what: string): void {
   if (finishReason === "stop") return
   throw new IncompleteError(

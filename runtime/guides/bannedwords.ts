@@ -10,12 +10,15 @@ import { TokenBytes, TokenMark } from "../../grammar/lexeme/token.ts"
 import type { TokenMachine } from "../../mask/index.ts"
 import { StringAutomaton } from "../stops/automaton.ts"
 
-/** In place of a node: a word has been written. */
+/** Instead of a node: a word has been written. */
 export const Found = -(2 ** 30)
 
-/** Places that one search looks at. What it has not found by then counts as not there. */
+/**
+ * Maximum places that one search visits. A completion that it has not found by then counts as
+ * absent.
+ */
 const maxPlaces = 20_000
-/** Completions that are kept. */
+/** Number of cached completions. */
 const maxKept = 100_000
 const noBytes = new Uint8Array(0)
 
@@ -35,7 +38,7 @@ export class BannedWords {
   /** By place. */
   private readonly kept = new Map<number, Uint8Array | null>()
 
-  /** `machine`: what the text is held to. No word is empty. */
+  /** `machine`: the constraint's machine. No word is empty. */
   constructor(machine: TokenMachine, words: readonly string[]) {
     this.machine = machine
     this.words = words
@@ -43,7 +46,7 @@ export class BannedWords {
   }
 
   /**
-   * The node after `bytes`, or `Found`. A negative node counts bytes to come that belong to no
+   * The node after `bytes`, or `Found`. A negative node counts the next bytes that belong to no
    * word.
    */
   after(node: number, bytes: Uint8Array): number {

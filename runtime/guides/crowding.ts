@@ -1,15 +1,14 @@
 /**
- * How much longer work takes than it should, because other programs want the same cores.
+ * How much longer work takes because other programs use the same cores.
  *
- * Bounds in time are meant for a thread that runs. Where twice as many threads want to run as there
- * are cores, and more, a bound is stretched by as much: a busy machine is no fault of a
- * constraint's.
+ * Bounds in time are meant for a thread that runs. If twice as many threads as cores want to run,
+ * or more, a bound is stretched by that factor: a constraint is not to blame for a busy machine.
  */
 import { availableParallelism, loadavg } from "node:os"
 
-/** The load is looked at so often. */
+/** Milliseconds between two readings of the load. */
 const maxAgeMs = 100
-/** Threads a core that are thought of as usual. */
+/** Threads per core that count as usual. */
 const usual = 2
 const maxFactor = 5
 

@@ -16,7 +16,7 @@ export interface DraftRules {
   readonly allowed: Uint32Array | null
   /** Most tokens. */
   readonly bound: number
-  /** Forced tokens are taken without a look at logits. */
+  /** Forced tokens are accepted without logits. */
   readonly isForcing: boolean
   /** The tokens that are forced behind `drafted`. */
   forcedAt(matcher: Matcher, drafted: readonly number[]): readonly number[]
@@ -36,14 +36,14 @@ export function draftAlong(proposed: readonly number[], rules: DraftRules): Draf
     const forced = run[0] ?? -1
     run = run.slice(1)
     const token = forced >= 0 ? forced : proposed[at]
-    // An end needs no draft: the row before it draws it.
+    // An end needs no draft: the row before it draws the end.
     if (token === undefined || vocabulary.isEnd(token) || stopTokenIds.has(token)) break
     if (!isAllowed(row, token) || (allowed !== null && !isAllowed(allowed, token))) break
     if (matcher && !matcher.accept(token)) break
     tokens.push(token)
     places.push(forced >= 0 ? -1 : at)
     if (proposed[at] === token) at++
-    // The constraint went another way: what was proposed is of another text.
+    // The constraint forces other text than the proposal's.
     else at = proposed.length
   }
   return { tokens, places }

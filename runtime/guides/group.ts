@@ -1,6 +1,6 @@
 /**
- * The walks of one request, wherever they are just now: what it takes to make them again in another
- * thread.
+ * The walks of one request, in whichever thread they are, with everything needed to recreate them
+ * in another thread.
  */
 import { createHash } from "node:crypto"
 import { keyOf } from "../engine/compiled.ts"
@@ -15,7 +15,7 @@ export class ThreadedGuide extends Guide {
   readonly group: Group
   slot = -1
   isReleased = false
-  /** Tokens that the walk has gone past. */
+  /** Tokens that the walk has accepted. */
   readonly walked: number[] = []
   /** Asked, and not answered. */
   token: number | undefined
@@ -50,15 +50,15 @@ export class ThreadedGuide extends Guide {
   }
 
   /**
-   * The walk goes to another thread. The mask that the engine has been told of becomes its own: in
-   * the row of that thread somebody who had the slot before may still be written.
+   * The walk goes to another thread. The mask that the engine has seen is copied: in that thread's
+   * row an earlier user of the slot may still be written.
    */
   detach(): void {
     if (this.outlook) this.mask = this.mask?.slice()
   }
 }
 
-/** They share a constraint, and so a thread. */
+/** Walks that share a constraint, and so a thread. */
 export class Group {
   readonly id: number
   readonly request: WalkRequest
@@ -76,7 +76,7 @@ export class Group {
   isProven = false
   /** Threads that ended while they worked for it. */
   deathCount = 0
-  /** It was sent to be compiled at once or not at all. */
+  /** It was sent to be compiled at once or refused. */
   isTrial = false
   readonly resolve: (opening: Opening) => void
   readonly reject: (error: Error) => void
@@ -94,7 +94,7 @@ export class Group {
   }
 }
 
-/** Undefined for what JSON cannot write: such a constraint is compiled each time. */
+/** Undefined for a constraint that JSON cannot represent: it is compiled each time. */
 function keyHash({ input, policies }: NonNullable<WalkRequest["constraint"]>): string | undefined {
   if (!("kind" in input)) throw new Error("internal: a compiled constraint cannot change its thread")
   const hash = createHash("sha256")

@@ -1,8 +1,8 @@
 /**
- * A sequence's walk as the engine sees it: what was asked of it, and what has been answered.
+ * A sequence's walk as the engine sees it: its questions and answers.
  *
- * Who answers, and when, is the host's business: in this thread at once (`local.ts`), or in one of
- * its own (`threaded.ts`), where an answer may be late and never holds up anybody else.
+ * The host decides who answers and when: this thread at once (`local.ts`), or another thread
+ * (`threaded.ts`), whose late answers hold up no other sequence.
  */
 import type { DraftedTokens } from "./draft.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
@@ -10,11 +10,11 @@ import type { Glimpse, Misfit, Outlook, Verdict } from "./walk.ts"
 
 export class Guide {
   readonly host: GuideHost
-  /** Answer to `accept`; taken by who reads it. */
+  /** Answer to `accept`; reading it removes it. */
   verdict: Verdict | Misfit | undefined
   /** What may come next, until the token that is drawn from it is accepted. */
   outlook: Outlook | undefined
-  /** Nothing more will be answered, and why. */
+  /** Why there will be no more answers. */
   failure: Error | undefined
   /** Row of `outlook`'s mask. Shape [W]. */
   mask: Uint32Array | undefined
@@ -29,7 +29,7 @@ export interface OpenedGuides {
   readonly guides: readonly Guide[]
 }
 
-/** What a guide can be waited for. */
+/** Answers of a guide that can be awaited. */
 export type Awaited = "verdict" | "outlook"
 
 export interface GuideHost {
@@ -41,8 +41,8 @@ export interface GuideHost {
    */
   open(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides>
   /**
-   * The guide's sequence has come into a slot: masks go into the row of that slot, and the first
-   * outlook is asked for.
+   * The guide's sequence has got a slot: masks go into the row of that slot, and the first outlook
+   * is requested.
    */
   begin(guide: Guide, slot: number): void
   /**
@@ -56,18 +56,16 @@ export interface GuideHost {
    */
   look(guide: Guide): void
   flush(): void
-  /**
-   * The outlooks of these guides are waited for next: time to find them, where nobody else does.
-   */
+  /** The outlooks of these guides are awaited next: finds them now, unless a thread does. */
   prepare(guides: readonly Guide[]): void
-  /** Until all guides have been answered, or `ms` milliseconds have passed. */
+  /** Waits until all guides have answered, or `ms` milliseconds have passed. */
   arrived(guides: readonly Guide[], what: Awaited, ms: number): Promise<void>
   /** Undefined: not in time. */
   draft(guide: Guide, proposed: readonly number[], bound: number): Promise<DraftedTokens | undefined>
   glimpse(guide: Guide, tokens: readonly number[]): Promise<Glimpse | undefined>
   /** The guide's sequence has ended. */
   release(guide: Guide): void
-  /** Whether requests are prepared or run: what can wait is done while there are none. */
+  /** Whether requests are prepared or run: deferrable work is done while there are none. */
   isBusy(isBusy: boolean): void
   close(): Promise<void>
 }

@@ -1,23 +1,23 @@
 /**
- * What a text held to a constraint is likely to go on with: guesses for drafts, made of the text's
- * own habits.
+ * The likely continuation of a constrained text: guesses for drafts, made from the text's own
+ * habits.
  *
  * Marks follow marks: behind `",` this text breaks the line and opens the next name, behind a name
- * it closes the quotes and writes a colon and a space. So tokens are looked up twice. As they are,
- * what followed the last three or four of them before is guessed again, words too, for lists that
- * repeat themselves. And by their shape, in which every word is alike, what followed the last four
- * to one of them is guessed if it is made of marks alone; a text that has written one member of an
- * object so knows how the next is written, whatever its name. How a drawn word goes on nobody
- * knows, so this ends there; words that the constraint forces are names for the most part, and have
- * a shape of their own. Before it has written any the text is taken to be like `usualJson`. Only
- * what came last counts, and what came last before it.
+ * it closes the quotes and writes a colon and a space. So tokens are looked up twice. First,
+ * exactly: the tokens that followed the last three or four tokens before are guessed again, words
+ * included, for lists that repeat themselves. Second, by shape, in which all words are equal: the
+ * tokens that followed the last four to one shapes are guessed if they are only marks. So a text
+ * that has written one member of an object predicts the form of the next, whatever its name. The
+ * continuation of a drawn word cannot be predicted, so a guess ends there. Words that the
+ * constraint forces are mostly names, and have a shape of their own. A text without tokens counts
+ * as one like `usualJson`. Only the two latest continuations of an ending count.
  */
 import type { Vocabulary } from "../../mask/index.ts"
 
-/** Longest ending that is looked up, and the shortest of words. */
+/** Longest ending that is looked up, and the shortest ending for words. */
 const longest = 4
 const leastWords = 3
-/** In shapes: a token with letters, digits or what is beyond ASCII, drawn or forced. */
+/** In shapes: a token with letters, digits or characters beyond ASCII, drawn or forced. */
 const Word = -1
 const ForcedWord = -2
 
@@ -29,7 +29,7 @@ export class Habits {
   /** The last tokens and their shapes. */
   private tokens: number[] = []
   private shapes: number[] = []
-  /** By ending: what followed it last, and what did before that. */
+  /** By ending: its latest continuation, and the one before. */
   private readonly behindTokens = new Map<string, readonly number[]>()
   private readonly behindShapes = new Map<string, readonly number[]>()
 
@@ -52,7 +52,7 @@ export class Habits {
     read(before)
   }
 
-  /** The text goes on with `token`. */
+  /** Appends `token` to the text. */
   push(token: number, isForced: boolean): void {
     const { tokens, shapes } = this
     const shape = this.shapeOf(token, isForced)
@@ -80,7 +80,7 @@ export class Habits {
     for (let count = shapes.length; count > 0; count--) {
       const known = this.behindShapes.get(shapes.slice(-count).join())
       if (!known) continue
-      // Where a word came last nobody knows which comes now.
+      // The word list cannot predict what follows a word that was just written.
       if (known[0] >= 0) guesses.push(...known.filter((each) => each >= 0))
       break
     }

@@ -1,7 +1,7 @@
 /**
- * Walks in the engine's own thread: each question is answered when it is asked, an outlook when it
- * is waited for, so that the mask is filled while the model runs. There is no bound in time: who
- * sends the constraints is trusted.
+ * Walks in the engine's own thread: each question is answered at once, an outlook when it is
+ * awaited, so that the mask is filled while the model runs. There is no bound in time, since
+ * constraints come from a trusted caller.
  */
 import type { Encode, Vocabulary } from "../../mask/index.ts"
 import type { DraftedTokens } from "./draft.ts"
@@ -85,7 +85,7 @@ export class LocalGuides implements GuideHost {
     this.walks.clear()
   }
 
-  /** What fails, fails for this guide alone. */
+  /** An error fails only this guide. */
   private answer<T>(guide: Guide, ask: (walk: Walk) => T): T | undefined {
     const walk = this.walks.get(guide)
     if (!walk || guide.failure) return undefined

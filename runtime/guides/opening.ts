@@ -1,7 +1,7 @@
 /**
- * From what a request asks for to its walks: the constraint compiled, the prompt healed, the budget
- * checked, the patterns compiled. All of it costs by the grammar, and all that can be refused is
- * refused here.
+ * From a request to its walks: compiles the constraint, heals the prompt, checks the budget,
+ * compiles the patterns. The cost of all of it depends on the grammar, and every refusal happens
+ * here.
  */
 import type { CompileOptions, Report } from "../../grammar/index.ts"
 import {
@@ -18,14 +18,14 @@ import { StopRegexes } from "../stops/stopregex.ts"
 import { BannedWords } from "./bannedwords.ts"
 import { Walk, type WalkOptions } from "./walk.ts"
 
-/** What a request asks of its walks: plain data, unless its constraint is compiled already. */
+/** A request's options of its walks: plain data, unless its constraint is compiled already. */
 export interface WalkRequest {
   readonly constraint: { readonly input: ConstraintInput; readonly policies: CompileOptions } | null
   /** The last tokens of the prompt, as many as `promptTailLength` says. */
   readonly promptTail: readonly number[]
   /**
-   * The last tokens of the prompt that a longer token could cover are written again; at most so
-   * many.
+   * Maximum tokens at the prompt's end that are written again because a longer token could cover
+   * them.
    */
   readonly maxHealed: number
   /** Forced text is written in the tokenizer's own tokens. */
@@ -44,13 +44,13 @@ export interface WalkRequest {
   readonly stopRegexes: readonly (string | RegExp)[]
   /** Words that the constrained text may not hold. */
   readonly badWords: readonly string[]
-  /** Tokens of the text that are written already: the walks go past them. */
+  /** Tokens of the text that are written already: the walks accept them first. */
   readonly written?: readonly number[]
-  /** The report is read for sure: it is made where the constraint is compiled. */
+  /** The report is requested, so it is made where the constraint is compiled. */
   readonly wantsReport: boolean
 }
 
-/** What became of the request. */
+/** The result of opening the request. */
 export interface Opening {
   readonly report: Report | null
   /** Milliseconds; 0 when it had been compiled before. */
@@ -63,7 +63,7 @@ export interface Opening {
   /** The empty text is complete; it is the only one. */
   readonly isAccepting: boolean
   readonly isExhausted: boolean
-  /** Banned words that no text of the constraint is known to do without. */
+  /** Banned words without a known text of the constraint that avoids them. */
   readonly lostWords: readonly string[]
 }
 
@@ -134,14 +134,17 @@ export function openWalks(
 }
 
 /**
- * The context, where it leaves the answer no more tokens than its own budget does; null: the budget
- * alone binds.
+ * Returns the context if it leaves the answer no more tokens than the budget does; null: only the
+ * budget binds.
  */
 function contextBound({ maxTokens, room, contextLength }: WalkRequest): ContextBound | null {
   return maxTokens < room ? null : { contextLength, promptTokens: contextLength - room }
 }
 
-/** The words of a request that can be kept out together, in its order, and those that cannot. */
+/**
+ * Splits the words of a request, in its order, into those that can be avoided together and those
+ * that cannot.
+ */
 function keepWords(
   matcher: Matcher,
   { badWords, closes }: WalkRequest,

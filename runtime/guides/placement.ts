@@ -2,12 +2,11 @@
  * Where the walks of each request are: at home, in the nursery, or in a thread that belongs to
  * their constraint.
  *
- * One thread, the *home*, serves all that is quick. Beside others a constraint that nobody knows is
- * compiled in a second one, the *nursery*, and moves home once its first mask is there. A
- * compilation that is not done in a moment waits for a thread of its own; whoever makes a shared
- * thread wait longer than that keeps the thread to itself, and everybody else moves to another one,
- * where their tokens are replayed. What outlives its bound is ended with its thread and fails
- * alone.
+ * One thread, the *home*, serves all quick constraints. While others run, an unknown constraint is
+ * compiled in a second thread, the *nursery*, and moves home once its first mask is there. A
+ * compilation that is not quick waits for a thread of its own. A constraint that holds up a shared
+ * thread for longer keeps that thread, and all others move to another one, where their tokens are
+ * replayed. Work above its bound is ended with its thread and fails alone.
  */
 import { GrammarError } from "../../grammar/index.ts"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
@@ -26,7 +25,7 @@ import {
 import type { WalkThread, Work } from "./thread.ts"
 import { maxHeapMb, type PoolOptions, WalkThreads } from "./threads.ts"
 
-/** What one piece of work may take, in milliseconds; then it is stopped. */
+/** Maximum milliseconds of one piece of work, after which it is stopped. */
 export interface WorkLimits {
   /** One compilation. Default 2,000. */
   compileMs: number
@@ -51,36 +50,39 @@ export interface PlacementOptions extends PoolOptions {
 
 export interface PlacementHandlers {
   onAnswer(thread: WalkThread, answer: FromThread): void
-  /** Nothing more comes of the group. */
+  /** The group has ended. */
   onFailure(group: Group, error: Error): void
 }
 
 /**
- * A constraint that compiles within this is quick; and so long running answers wait for anybody in
- * their thread.
+ * A constraint that compiles within this time is quick. Running answers wait at most this long for
+ * others in their thread.
  */
 export const patienceMs = 30
-/** So long a constraint that is to be opened waits for another one. */
+/** How long opening a constraint waits for another one. */
 const openingPatienceMs = 250
-/** What a compilation may take at home beside others. */
+/** Maximum time of a compilation at home beside others. */
 const trialMs = 25
-/** So long the home waits where there is no other thread to be had. */
+/** How long the home waits if there is no other thread. */
 const crowdedMs = 150
-/** How long work for a request that is gone may go on. */
+/** How long work for a request that has ended may continue. */
 const abandonedMs = 20
-/** How often the threads are looked at, and how often where none is at work. */
+/** Interval of the checks of the threads, and the interval if none is at work. */
 const watchMs = 8
 const quietWatchMs = 5_000
-/** A home that keeps more is replaced by a fresh one. */
+/** A home that holds more bytes is replaced by a fresh one. */
 const maxThreadBytes = 1_024 << 20
-/** A compilation that is not quick waits so long for a thread of its own; then it is refused. */
+/** How long a compilation that is not quick waits for a thread of its own before it is refused. */
 const maxLineMs = 15_000
-/** A refusal for time is believed so long. */
+/** How long a refusal for time is remembered. */
 const refusalMs = 60_000
 const maxRefusals = 1_024
-/** Constraints that the home is thought to remember; then they are compiled beside it once more. */
+/**
+ * Number of constraints that the home is assumed to remember; older ones are compiled beside it
+ * again.
+ */
 const maxKnown = 256
-/** Threads that ended one after the other without an answer: nothing will run here. */
+/** Number of threads that may end in a row without an answer before the engine gives up. */
 const maxStillborn = 3
 
 export class Placement {
@@ -88,14 +90,14 @@ export class Placement {
   private readonly options: PlacementOptions
   private readonly handlers: PlacementHandlers
   private readonly groups = new Map<number, Group>()
-  /** Wait to be compiled, one at a time: masks come in between. */
+  /** Groups that wait to be compiled, one at a time, with masks in between. */
   private arriving: Group[] = []
   /**
    * Constraints that were quick at home; and what becomes of a request for no more than each, where
    * that is known.
    */
   private known = new Map<string, PlainOpening | undefined>()
-  /** Wait for a thread of their own. */
+  /** Groups that wait for a thread of their own. */
   private slow: Group[] = []
   private readonly refusals = new Map<string, { error: Error; until: number }>()
   private stillborn = 0
@@ -145,7 +147,7 @@ export class Placement {
     const asksMore =
       maxHealed > 0 || closes || stopRegexes.length > 0 || badWords.length > 0 || wantsReport || written
     const isTold = known !== undefined && !asksMore
-    // The thread of one that is told already is woken for its first mask.
+    // If the answer is known already, the thread is woken for the first mask.
     this.send(group, this.threads.home, isTold ? "tell" : "post")
     if (!isTold || !this.groups.has(group.id)) return
     group.opening = unpackOpening(known, group.request)
@@ -153,7 +155,8 @@ export class Placement {
   }
 
   /**
-   * The group of an id, if `thread` is where it is: what a thread says of others is of no interest.
+   * Returns the group of an id if it is in `thread`: answers of other threads about it are
+   * outdated.
    */
   groupOf(id: number, thread: WalkThread): Group | undefined {
     const group = this.groups.get(id)
@@ -168,17 +171,14 @@ export class Placement {
     await this.threads.close()
   }
 
-  /**
-   * A constraint whose first mask was found in time is quick, as far as anybody knows, and moves
-   * home.
-   */
+  /** A constraint whose first mask was found in time counts as quick and moves home. */
   graduate(group: Group): void {
     const { thread, key } = group
     if (!thread || !this.threads.isShared(thread)) return
     const { home } = this.threads
     if (!group.isProven && key !== undefined) {
       if (this.known.size >= maxKnown) this.known.clear()
-      // Where the prompt is healed, or tokens are written already, the text begins elsewhere.
+      // If the prompt is healed, or tokens are written already, the text begins elsewhere.
       const { opening, request } = group
       const tellsAll = opening !== undefined && request.maxHealed === 0 && !request.written
       const next = tellsAll ? packOpening({ ...opening, compileMs: 0, isCached: true }, false) : undefined
@@ -192,7 +192,7 @@ export class Placement {
     this.sendNext()
   }
 
-  /** One constraint is compiled at a time, at home while nobody else is there. */
+  /** Compiles one constraint at a time, at home if nothing else is there. */
   private sendNext(): void {
     while (this.arriving.length > 0) {
       const { home } = this.threads
@@ -205,7 +205,7 @@ export class Placement {
   private send(group: Group, thread: WalkThread, how: "post" | "tell" = "post"): void {
     const { compileMs } = this.options.limits
     group.thread = thread
-    // Where nobody else waits it may take its time.
+    // If nothing else waits, it may take longer.
     group.isTrial = !group.isSlow && compileMs > trialMs && this.hasOthers(group, thread)
     try {
       thread[how]({
@@ -217,14 +217,14 @@ export class Placement {
         compileMs: group.isTrial ? trialMs : patience(group) * compileMs,
       })
     } catch (error) {
-      // The schema's value holds what no message can carry.
+      // The schema's value cannot be sent in a message.
       this.handlers.onFailure(group, error as Error)
       return
     }
     for (const guide of group.guides) guide.detach()
   }
 
-  /** Whether a shared thread has anybody to serve besides `group`. */
+  /** Whether a shared thread serves others besides `group`. */
   private hasOthers(group: Group, thread: WalkThread): boolean {
     if (!this.threads.isShared(thread)) return false
     return this.arriving.length > 0 || this.groupsOn(thread).some((other) => other !== group)
@@ -263,7 +263,8 @@ export class Placement {
   }
 
   /**
-   * What took too long beside other programs may be in time without them: only the next try tells.
+   * Work that took too long beside other programs may be in time without them, so it is tried
+   * again.
    */
   private remember({ key }: Group, error: Error): void {
     if (key === undefined || !this.isAlone) return
@@ -291,8 +292,8 @@ export class Placement {
     this.groupsOn(thread).length === 0 && thread.work(performance.now()) === undefined
 
   /**
-   * Whether no other program wants the cores: beside others a thread that gives way to all would
-   * hardly run.
+   * Whether no other program uses the cores: beside others, a thread of low priority would hardly
+   * run.
    */
   private get isAlone(): boolean {
     return this.crowding.factor === 1
@@ -377,7 +378,7 @@ export class Placement {
   private isolate(thread: WalkThread, culprit: Group, work: Work): void {
     const isRunning = culprit.opening !== undefined
     if (!this.threads.leave(thread, this.isIdle, isRunning)) {
-      // What has begun is waited for. Too many compile already: this one begins again later.
+      // Work that has begun is awaited. If too many compile already, this one begins again later.
       if (isRunning || work.age < crowdedMs) return
       this.delay(culprit)
       this.stop(thread, undefined, undefined)
@@ -386,7 +387,7 @@ export class Placement {
     this.options.log("masks: one constraint takes long, the others move to another thread")
     this.known.clear()
     this.threads.own(culprit.key, thread)
-    // An answer that has begun may only seem slow, where the machine is.
+    // A started answer may only seem slow because the machine is.
     if (!isRunning && this.isAlone) thread.makePatient()
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
@@ -397,7 +398,7 @@ export class Placement {
     this.sendNext()
   }
 
-  /** A home that was the nursery: whose first mask is still to come goes to the next one. */
+  /** The nursery becomes the home: groups without a first mask go to the next nursery. */
   private tidyHome(): void {
     for (const group of this.groupsOn(this.threads.home)) {
       if (group.isProven) continue
@@ -436,8 +437,8 @@ export class Placement {
   }
 
   /**
-   * A thread that ended by itself. Whoever it worked for is tried once more, unless the memory was
-   * full.
+   * Handles a thread that ended by itself. The group that it worked for is tried once more, unless
+   * the memory was full.
    */
   private died(thread: WalkThread, error: Error): void {
     if (this.isClosing) return
@@ -461,14 +462,14 @@ export class Placement {
 }
 
 /**
- * What has been in time once is given longer when it is made again: an answer that has begun is not
- * lost to a busy machine.
+ * Work that was in time once gets longer when it is repeated, so that a busy machine does not fail
+ * a started answer.
  */
 function patience(group: Group | undefined): number {
   return group?.opening ? 5 : 1
 }
 
-/** More than its bound a piece of work gets only where nothing in it looks at the clock. */
+/** Work that checks the clock itself gets no more than its bound. */
 const slackMs = 50
 
 function tooLong(kind: UnitKindName, bound: number): Error {

@@ -1,6 +1,6 @@
 /**
- * What patterns found in a text, code point by code point, as another place has read it:
- * `RegexWatch` at a distance.
+ * Matches of patterns in a text, code point by code point, as another thread found them: a remote
+ * `RegexWatch`.
  */
 import type { RegexMatch } from "../stops/stopregex.ts"
 import type { PatternPoint } from "./walk.ts"
@@ -12,12 +12,12 @@ export class PatternPoints {
   depth = 0
   private waiting: PatternPoint[] = []
 
-  /** What the next code points bring. */
+  /** Adds the results for the next code points. */
   add(points: readonly PatternPoint[]): void {
     this.waiting.push(...points)
   }
 
-  /** Reads one code point, of which `add` has told. */
+  /** Reads one code point, whose result `add` has brought. */
   push(_point: string): void {
     const next = this.waiting.shift()
     if (!next) throw new Error("internal: nothing is known of a code point")

@@ -1,15 +1,15 @@
 /**
- * The priority of threads that may take long: work of seconds gives way to work of microseconds
- * that running answers wait for.
+ * The priority of threads with long work: work of seconds yields to work of microseconds that
+ * running answers wait for.
  *
- * Linux gives each thread a priority of its own. Elsewhere there is none, and nothing happens. A
- * thread is never raised again: that would need rights that a server should not have.
+ * On Linux each thread has a priority of its own. On other systems this module does nothing. A
+ * priority is never raised again, since that would need rights that a server should not have.
  */
 import { readFileSync, readlinkSync } from "node:fs"
 import { constants, getPriority, setPriority } from "node:os"
 
 /**
- * So much below the process: of a core that both ask for, a thread gets a tenth (sched(7), nice
+ * Niceness above the process's: of a contended core, the thread gets a tenth (sched(7), nice
  * values).
  */
 const patience = 10
@@ -23,20 +23,19 @@ export function systemThread(): number {
   }
 }
 
-/** From now on this thread runs when others do not want to. */
+/** Lowers the priority of this thread: it runs when others do not. */
 export function makePatient(thread: number): void {
   if (thread === 0) return
   try {
     setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(process.pid) + patience))
   } catch {
-    // The thread has ended, or the system does not allow it: then it takes its share like all
-    // others.
+    // The thread has ended, or the system refuses: then it keeps its priority.
   }
 }
 
 /**
- * Milliseconds that a thread of this process was ready to run and had no core; 0 where the system
- * does not tell.
+ * Milliseconds for which a thread of this process was ready to run but had no core; 0 if the system
+ * does not report it.
  */
 export function waitedMs(thread: number): number {
   if (thread === 0) return 0
@@ -50,7 +49,7 @@ export function waitedMs(thread: number): number {
 
 /**
  * How much longer work may take than its bound because its thread had no core: at most as long
- * again. A thread that gives way to running answers might otherwise take a minute.
+ * again. A thread that yields to running answers might otherwise take a minute.
  */
 export function excused(waited: number, bound: number): number {
   return Math.min(waited, bound)

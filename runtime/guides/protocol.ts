@@ -1,10 +1,10 @@
 /**
- * What the engine's thread and a thread of walks say to each other, and the words that they share.
+ * The messages between the engine's thread and a thread of walks, and the words that they share.
  *
- * Questions and answers travel through a message port. The thread of walks is no event loop: it
- * sleeps on a shared word until something is said, which wakes it in a few microseconds, and while
- * it works it keeps in shared words on what, so that the engine sees what takes too long without an
- * answer from it.
+ * Questions and answers travel through a message port. The thread of walks does not use its event
+ * loop: it sleeps on a shared word until a message wakes it, within a few microseconds. While it
+ * works, shared words say on what, so that the engine can see which work takes too long without
+ * asking.
  */
 import type { MessagePort } from "node:worker_threads"
 import type { TimedWork } from "../../grammar/deadline.ts"
@@ -46,7 +46,7 @@ export const sharedWords = 8
 
 /** Each kind has a bound in time of its own. */
 export const unitKinds = ["compile", "mask", "completion"] as const
-/** What each kind of work says when it takes too long. */
+/** The error of each kind of work above its bound. */
 export const timedWork: Readonly<Record<UnitKindName, TimedWork>> = {
   compile: { what: "compiling the constraint takes", option: "compileMs" },
   mask: { what: "finding the tokens that may come next takes", option: "maskMs" },
@@ -67,7 +67,7 @@ export interface ThreadData {
   readonly width: number
   /** Write samples through in pauses. */
   readonly warms: boolean
-  /** Others go first. */
+  /** The thread has a low priority. */
   readonly isPatient: boolean
   /** Milliseconds for one mask, and for one completion. */
   readonly maskMs: number
@@ -78,11 +78,11 @@ export interface ThreadData {
 export interface GuidePlace {
   readonly guide: number
   readonly slot: number
-  /** Tokens that it has gone past. */
+  /** Tokens that it has accepted. */
   readonly walked: readonly number[]
   /**
-   * What has been asked of it: a token to accept, an outlook; `seen`: its outlook is known, and the
-   * mask behind it.
+   * Its open questions: a token to accept, an outlook; `seen`: its outlook and the mask behind it
+   * are known.
    */
   readonly token?: number | undefined
   readonly ahead: number
@@ -92,7 +92,7 @@ export interface GuidePlace {
 export type ToThread =
   | {
       kind: "open"
-      /** The request, for all that concerns its guides together. */
+      /** The request, for everything that its guides share. */
       owner: number
       places: readonly GuidePlace[]
       request: WalkRequest
@@ -114,7 +114,7 @@ export type ToThread =
 export type FromThread =
   /** `systemThread`: see priority.ts. */
   | { kind: "ready"; systemThread: number }
-  /** `bytes`: what the thread keeps. */
+  /** `bytes`: memory that the thread holds. */
   | { kind: "opened"; owner: number; opening: PlainOpening; bytes: number }
   /** `isLate`: the compilation did not end in its time. */
   | { kind: "refused"; owner: number; error: PackedError; isLate: boolean }
@@ -139,10 +139,7 @@ export function packOpening({ report, ...opening }: Opening, wantsReport: boolea
   return { ...opening, report: report && { reason: report.reason, keywords } }
 }
 
-/**
- * A report whose keywords did not come along finds them when it is read. Cost then: the
- * compilation.
- */
+/** A report without keywords finds them when it is read, at the cost of the compilation. */
 export function unpackOpening({ report, ...opening }: PlainOpening, request: WalkRequest): Opening {
   if (!report) return { ...opening, report: null }
   const notes = (): KeywordNote[] => report.keywords ?? notesOf(request)
@@ -156,7 +153,7 @@ function notesOf({ constraint }: WalkRequest): KeywordNote[] {
   return compile(constraint.input, { surface: "generate", ...constraint.policies }).report.keywords
 }
 
-/** An error as plain data: classes do not survive the way between threads. */
+/** An error as plain data, since messages between threads drop classes. */
 export interface PackedError {
   readonly message: string
   readonly grammar?: { readonly kind: GrammarErrorKind; readonly path: string }

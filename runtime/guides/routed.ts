@@ -1,6 +1,6 @@
 /**
- * Walks where they can be: what comes as plain data in threads of their own, a constraint that the
- * caller has compiled in the thread where it is.
+ * Routes walks: constraints that are plain data go to threads of their own, a constraint that the
+ * caller has compiled stays in this thread.
  */
 import type { DraftedTokens } from "./draft.ts"
 import type { Awaited, Guide, GuideHost, OpenedGuides } from "./guide.ts"
@@ -27,7 +27,7 @@ export class RoutedGuides implements GuideHost {
     try {
       return await this.threaded.open(request, count, signal)
     } catch (error) {
-      // A schema that holds functions, which no message can carry.
+      // A schema with functions cannot be sent in a message.
       if ((error as Error).name !== "DataCloneError") throw error
       return this.local.open(request, count)
     }

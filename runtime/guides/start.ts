@@ -1,6 +1,6 @@
 /**
- * The entry of a thread of walks: its priority is settled before it loads what it runs, which takes
- * a while itself.
+ * The entry of a thread of walks: sets its priority before it loads its code, since loading takes a
+ * while.
  */
 import { workerData } from "node:worker_threads"
 import { makePatient, systemThread } from "./priority.ts"

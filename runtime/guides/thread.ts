@@ -1,6 +1,5 @@
 /**
- * One thread of walks, seen from the engine: messages there and back, and a look at what it works
- * on.
+ * One thread of walks, seen from the engine: messages in both directions, and a view of its work.
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
@@ -32,7 +31,7 @@ export interface ThreadOptions {
   readonly limits: { readonly maskMs: number; readonly completionMs: number }
   /** Megabytes of its heap. */
   readonly maxHeapMb: number
-  /** Others go first. */
+  /** It has a low priority. */
   readonly isPatient: boolean
 }
 
@@ -42,7 +41,7 @@ export interface ThreadHandlers {
   onDeath(thread: WalkThread, error: Error): void
 }
 
-/** A piece of work that the thread is at. */
+/** The piece of work that the thread does. */
 export interface Work {
   readonly owner: number
   readonly kind: UnitKindName
@@ -56,7 +55,7 @@ export class WalkThread {
   readonly number = ++threadCount
   isReady = false
   isDead = false
-  /** What it kept when it last opened a walk. */
+  /** Bytes that it held when it last opened a walk. */
   bytes = 0
   private systemThread = 0
   private readonly worker: Worker
@@ -84,7 +83,7 @@ export class WalkThread {
     this.worker = new Worker(packageFile("dist/runtime/guides/start.js"), {
       workerData: data,
       transferList: [port2],
-      // Not this process's flags: a thread refuses some of them.
+      // Without this process's flags, of which a thread refuses some.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb },
     })
@@ -92,7 +91,7 @@ export class WalkThread {
     port1.on("message", (answer: FromThread) => this.receive(answer))
     this.worker.on("error", (error) => this.die(error))
     this.worker.on("exit", (code) => this.die(new Error(`it ended with code ${code}`)))
-    // An engine that nobody closes does not hold its process by this.
+    // An engine that is never closed must not keep its process alive.
     port1.unref()
     this.worker.unref()
   }
@@ -116,7 +115,7 @@ export class WalkThread {
     Atomics.add(this.signal, Asked, 1)
   }
 
-  /** Where all cores are at work, who wakes a thread may have to wait for it. */
+  /** If all cores are busy, waking a thread may block the caller. */
   wake(): void {
     Atomics.notify(this.signal, Asked)
   }
@@ -137,7 +136,7 @@ export class WalkThread {
     return Atomics.load(this.signal, Answered)
   }
 
-  /** What it works on; undefined: it waits. */
+  /** Its current work; undefined: it waits. */
   work(now: number): Work | undefined {
     const unit = Atomics.load(this.signal, Unit)
     if (unit !== this.unit) {
@@ -159,17 +158,17 @@ export class WalkThread {
     return waitedMs(this.systemThread) - this.waitedBefore
   }
 
-  /** Of the machines that it keeps. */
+  /** States of the machines that it holds. */
   get stateCount(): number {
     return Atomics.load(this.signal, StateCount)
   }
 
-  /** From now on others go first. */
+  /** Lowers its priority. */
   makePatient(): void {
     makePatient(this.systemThread)
   }
 
-  /** Ends it, wherever it is. */
+  /** Ends it, whatever it does. */
   async end(): Promise<void> {
     this.isDead = true
     this.port.close()
@@ -187,7 +186,7 @@ export class WalkThread {
 
   private die(error: Error): void {
     if (this.isDead) return
-    // What it said before its end counts.
+    // Answers from before its end count.
     this.drain()
     this.isDead = true
     this.port.close()

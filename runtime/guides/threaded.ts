@@ -1,10 +1,9 @@
 /**
- * Walks in threads of their own, so that no constraint holds the event loop, or another request,
- * whatever it costs.
+ * Walks in threads of their own, so that no constraint can block the event loop or another request.
  *
  * Questions are queued and go out as one message a thread; answers are kept until they are read.
- * Which thread a walk is in, and that it may change, is the business of `placement.ts`: a walk is a
- * function of its request and its tokens, so nothing changes in its output.
+ * `placement.ts` decides in which thread a walk is, and may move it: a walk is a function of its
+ * request and its tokens, so its output does not change.
  */
 import { onAbort } from "../aborts.ts"
 import { AbortError } from "../errors.ts"
@@ -18,7 +17,7 @@ import type { WalkThread } from "./thread.ts"
 import { type Glimpse, isMisfit, type Misfit, type Outlook, type Verdict } from "./walk.ts"
 
 /**
- * So long the engine's thread itself waits for an answer: to be woken by the event loop takes 30 to
+ * How long the engine's thread itself waits for an answer: a wake-up by the event loop takes 30 to
  * 50 µs.
  */
 const blockMs = 0.3
@@ -74,7 +73,7 @@ export class ThreadedGuides implements GuideHost {
     return { opening, guides: group!.guides }
   }
 
-  /** Of the machines of all threads, as they last told. */
+  /** States of the machines of all threads, as last reported. */
   get stateCount(): number {
     return this.placement.threads.all.reduce((sum, thread) => sum + thread.stateCount, 0)
   }
@@ -110,7 +109,7 @@ export class ThreadedGuides implements GuideHost {
     for (const guide of queued) {
       guide.isQueued = false
       const { thread } = guide.group
-      // Where there is no thread now, the question goes with the walk to the next one.
+      // If the walk has no thread now, the question moves with it to the next one.
       if (!thread || guide.isReleased) continue
       const step = steps.get(thread) ?? { accepts: [], looks: [] }
       steps.set(thread, step)
@@ -287,13 +286,13 @@ export class ThreadedGuides implements GuideHost {
     })
   }
 
-  /** What a thread says of a walk that has moved on to another one is of no interest. */
+  /** Answers of a thread about a walk that has moved to another thread are ignored. */
   private guideOf(id: number, thread: WalkThread): ThreadedGuide | undefined {
     const guide = this.byId.get(id)
     return guide?.group.thread === thread ? guide : undefined
   }
 
-  /** Nothing more comes of a group: its opening is refused, or its guides fail. */
+  /** Ends a group: its opening is refused, or its guides fail. */
   private fail(group: Group, error: Error): void {
     if (group.opening) {
       for (const guide of group.guides) guide.failure = error

@@ -1,7 +1,7 @@
 /**
- * The threads of an engine's walks: the *home*, which serves all that is quick; the *nursery*,
- * where a constraint that nobody knows yet is tried beside others; and those that belong to one
- * constraint each, which is not quick.
+ * The threads of an engine's walks: the *home*, which serves all quick constraints; the *nursery*,
+ * where an unknown constraint is tried while others run; and threads that each belong to one slow
+ * constraint.
  */
 import { sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
@@ -20,27 +20,27 @@ export const maxHeapMb = 2_048
  * Threads that belong to one constraint each; twice as many where answers have begun, see `leave`.
  */
 export const maxOwnedThreads = 4
-/** So long after one thread is ready the next spare one is started. */
+/** Milliseconds between the starts of spare threads. */
 const startGapMs = 2_000
 /**
- * So long one of them is kept for the next request with its constraint, and where its memory is
- * that of all others.
+ * How long such a thread is kept for the next request with its constraint, and how long if its
+ * memory is needed for others.
  */
 const keptMs = 30_000
 const sharedKeptMs = 5_000
-/** One that keeps more is not given to another constraint. */
+/** A thread that holds more bytes is not given to another constraint. */
 const maxReusedBytes = 256 << 20
 
 export class WalkThreads {
   home: WalkThread
-  /** Words that all threads see. */
+  /** Words that all threads share. */
   readonly shared = new Int32Array(new SharedArrayBuffer(4 * sharedWords))
   private readonly options: PoolOptions
   private readonly handlers: ThreadHandlers
   private readonly threads = new Set<WalkThread>()
   private nurseryThread: WalkThread | undefined
   private readonly spares: WalkThread[] = []
-  /** By the key of their constraint; the one used longest ago first. */
+  /** By the key of their constraint, least recently used first. */
   private readonly owners = new Map<string, WalkThread>()
   /** Homes that have grown too large: they end once they are idle. */
   private readonly retiring = new Set<WalkThread>()
@@ -95,7 +95,7 @@ export class WalkThreads {
     this.owners.set(name, thread)
   }
 
-  /** The constraint of `key` is refused: its thread has nothing to keep. */
+  /** Forgets the thread of a refused constraint. */
   disown(key: string | undefined): void {
     const owner = key === undefined ? undefined : this.owners.get(key)
     if (key === undefined || owner === undefined) return
@@ -144,15 +144,15 @@ export class WalkThreads {
     this.prepare()
   }
 
-  /** The home serves whom it has, and ends. */
+  /** Retires the home: it serves its walks to their end. */
   retire(): void {
     this.retiring.add(this.home)
     this.replace(this.home)
   }
 
   /**
-   * Ends idle threads that nobody comes back to. Returns whether there are idle ones that are kept
-   * for a while.
+   * Ends idle threads that were not used again. Returns whether other idle threads are kept for a
+   * while.
    */
   endIdle(isIdle: (thread: WalkThread) => boolean, now: number): boolean {
     for (const thread of this.retiring) if (isIdle(thread)) this.end(thread)
@@ -181,8 +181,8 @@ export class WalkThreads {
   }
 
   /**
-   * Starts what the options want ready, one thread after the other: each takes 0.3 s of a core to
-   * load its code, and the first requests want the cores too.
+   * Starts the spare threads of the options one after the other: each takes 0.3 s of a core to load
+   * its code, and the first requests need the cores too.
    */
   private prepare(): void {
     const { spareCount } = this.options

@@ -1,7 +1,6 @@
 /**
- * One sequence's way through what its text is held to: the constraint, the budget that it must
- * close in, and patterns that end it. All that costs time by the grammar happens here, so that it
- * can run in a thread of its own.
+ * One sequence's walk through its constraint, its budget, and the patterns that end it. All work
+ * whose cost depends on the grammar happens here, so that it can run in a thread of its own.
  *
  * A walk moves by tokens that were drawn (`accept`) and by those that are forced (`look`). It
  * answers in plain data: a `Verdict` a token, and an `Outlook`, which is the mask of the next draw
@@ -25,14 +24,14 @@ import { type RegexMatch, RegexWatch, type StopRegexes } from "../stops/stoprege
 import { type DraftedTokens, draftAlong } from "./draft.ts"
 import { Habits } from "./habits.ts"
 
-/** What the patterns find behind one code point. */
+/** Matches of the patterns behind one code point. */
 export interface PatternPoint {
   /** Units at the end of the text that a match could still take. */
   readonly depth: number
   readonly found: readonly RegexMatch[]
 }
 
-/** What a token did. */
+/** The effect of an accepted token. */
 export interface Verdict {
   /** The text so far is complete. */
   readonly isAccepting: boolean
@@ -42,14 +41,14 @@ export interface Verdict {
   readonly ends?: readonly number[]
   /** One for each code point that the token completed, where there are patterns. */
   readonly points?: readonly PatternPoint[]
-  /** Microseconds that it took; undefined: nothing was done. */
+  /** Microseconds that it took; undefined: no work was done. */
   readonly acceptUs?: number
   /**
    * Tokens that are forced behind it, as far as no mask is needed to know them: they go into the
    * model together with it.
    */
   readonly run?: readonly RunStep[]
-  /** What is likely to follow, where that was asked for. */
+  /** The likely continuation, if requested. */
   readonly draft?: GuessedTokens
 }
 
@@ -61,8 +60,8 @@ export interface GuessedTokens {
 }
 
 /**
- * Behind the token the rest of the text would not fit into the budget, or could not do without a
- * banned word. Nothing moved.
+ * Why the token was not accepted: behind it the rest of the text would not fit into the budget, or
+ * would need a banned word.
  */
 export interface Misfit {
   readonly why: Misfitting
@@ -74,7 +73,7 @@ export function isMisfit(answer: Verdict | Misfit): answer is Misfit {
   return "next" in answer
 }
 
-/** A forced token, which the walk has gone past. */
+/** A forced token that the walk has accepted. */
 export interface RunStep extends Verdict {
   readonly token: number
 }
@@ -90,11 +89,11 @@ export interface Outlook {
    */
   readonly maskId: number | undefined
   /**
-   * At most as many bytes as any completion behind the run has; 0: the text is complete, or nobody
-   * knows.
+   * A lower bound of the bytes of any completion behind the run; 0 if the text is complete or none
+   * is known.
    */
   readonly least: number
-  /** A byte without which nothing behind the run can complete the text; −1: none is known. */
+  /** A byte that every completion behind the run contains; −1: none is known. */
   readonly closer: number
   /** Microseconds of every mask that was filled. */
   readonly fillUs: readonly number[]
@@ -111,21 +110,19 @@ export interface Glimpse {
 
 export interface WalkOptions {
   readonly vocabulary: Vocabulary
-  /** Null: any text, of which patterns are looked for. */
+  /** Null: any text, which is searched for patterns. */
   readonly matcher: Matcher | null
   /** The last tokens of the prompt: forced tokens depend on some 64 bytes of it. */
   readonly promptTail: readonly number[]
   /** Bytes at the start that write the end of the prompt again. */
   readonly prefixLength: number
-  /**
-   * The tokenizer, for forced tokens; null: none are forced but those that the mask leaves alone.
-   */
+  /** The tokenizer, for forced tokens; null: a token is forced only if the mask allows no other. */
   readonly encode: Encode | null
   /** Complete the text within `left` tokens, without banned words; null: no such rule. */
   readonly closing: Closing | null
   /** Tokens that may be written. */
   readonly left: number
-  /** Forced tokens are taken without a look at logits. */
+  /** Forced tokens are accepted without logits. */
   readonly takesForced: boolean
   /** Ids that a request allows; a forced token outside is drawn like any other. Shape [W]. */
   readonly allowed: Uint32Array | null
@@ -147,7 +144,7 @@ export class Walk {
   private ahead: number[] = []
   /** The last tokens of prompt and text. */
   private tail: number[]
-  /** The byte that closes the text; −1: not known, or none. Undefined: nothing has been written. */
+  /** The byte that closes the text; −1: unknown, or none. Undefined: no token has been written. */
   private closer: number | undefined
   private known: Habits | undefined
   private readonly detokenizer: Detokenizer | null
@@ -191,8 +188,8 @@ export class Walk {
   }
 
   /**
-   * What the text's habits say, cut at the first token that the constraint refuses; undefined where
-   * they say nothing.
+   * Returns the guesses of the text's habits, up to the first token that the constraint refuses;
+   * undefined if there are none.
    */
   private guess(bound: number): GuessedTokens | undefined {
     const { matcher, vocabulary, stopTokenIds } = this.options
@@ -224,7 +221,7 @@ export class Walk {
     return this.known
   }
 
-  /** Goes through the canonical tokens that are forced where it stands. */
+  /** Accepts the canonical tokens that are forced at its place. */
   private runBehind(verdict: Verdict): RunStep[] {
     const run: RunStep[] = []
     const { encode, takesForced } = this.options
@@ -241,7 +238,7 @@ export class Walk {
     return run
   }
 
-  /** Goes past a forced token. */
+  /** Accepts a forced token. */
   private step(token: number): RunStep {
     return { token, ...(this.endsBy(token) ? ended : this.move(token, true)) }
   }
@@ -269,14 +266,14 @@ export class Walk {
     }
   }
 
-  /** What an outlook says of the place beside its mask. */
+  /** The facts of an outlook beside its mask. */
   private place(): Pick<Outlook, "maskId" | "least" | "closer"> {
     return { maskId: this.maskId(), least: this.options.matcher?.least() ?? 0, closer: this.closer ?? -1 }
   }
 
   /**
-   * Goes the way of a walk that has accepted `token`: to the same place, with the same tokens
-   * forced from there on.
+   * Moves to the place of a walk that has accepted `token`, with the same tokens forced from there
+   * on.
    */
   replay(token: number, scratch: Uint32Array): void {
     const { encode, takesForced, allowed } = this.options
@@ -299,7 +296,7 @@ export class Walk {
     })
   }
 
-  /** What may follow `tokens`. Throws an internal error where they may not come. */
+  /** Returns what may follow `tokens`. Throws an internal error if they are not allowed. */
   glimpse(tokens: readonly number[]): Glimpse {
     const { matcher, vocabulary } = this.options
     const mask = vocabulary.freeRow.slice()
@@ -329,7 +326,7 @@ export class Walk {
     return { isAccepting, isExhausted, acceptUs, ...(ends && { ends }), ...(points && { points }) }
   }
 
-  /** Whether the text is over with this token, whatever the grammar says. */
+  /** Whether this token ends the text, whatever the grammar says. */
   private endsBy(token: number): boolean {
     const { vocabulary, stopTokenIds, matcher } = this.options
     return vocabulary.isEnd(token) || (stopTokenIds.has(token) && (!matcher || matcher.isAccepting()))
@@ -394,7 +391,7 @@ export class Walk {
     return encode ? canonicalTokens(fsm, state, [...this.tail, ...drafted].slice(-tailBytes), encode) : []
   }
 
-  /** After how many bytes of `token` the text is complete; undefined where nobody asks. */
+  /** After how many bytes of `token` the text is complete; undefined if there are no stops. */
   private endsInside(token: number): number[] | undefined {
     const { matcher, vocabulary, marksEnds } = this.options
     if (!matcher || !marksEnds) return undefined
@@ -436,13 +433,14 @@ const machineIds = new WeakMap<TokenMachine, number>()
 let nextMachineId = (): number => ++machineCount
 let machineCount = 0
 
-/** Where ids of machines come from, when several threads have machines. */
+/** The source of machine ids if several threads have machines. */
 export function shareMachineIds(next: () => number): void {
   nextMachineId = next
 }
 
 /**
- * A state's mask depends on the machine and the state alone. Undefined once the ids are used up.
+ * Returns the id of a state's mask, which depends only on the machine and the state. Undefined once
+ * the ids are used up.
  */
 function stateId({ fsm, state }: Matcher): number | undefined {
   let id = machineIds.get(fsm)

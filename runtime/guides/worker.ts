@@ -1,8 +1,8 @@
 /**
  * A thread of walks: opens them, moves them, fills their masks, one question after the other.
  *
- * It may be ended at any moment: what it holds can be made again from what the engine knows.
- * Started by `start.ts`; `protocol.ts` has the messages.
+ * It may be ended at any moment: the engine can recreate everything that it holds. Started by
+ * `start.ts`; `protocol.ts` has the messages.
  */
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
@@ -45,12 +45,15 @@ const shared = new Int32Array(data.shared)
 
 /** Answers of one step are sent together, unless one of them takes longer than this. */
 const maxHeldMs = 1
-/** Nothing was asked for so long: time to warm up, step by step until something is asked. */
+/**
+ * Milliseconds without a question after which the thread warms up, step by step until the next
+ * question.
+ */
 const pauseMs = 5
 
 interface Running {
   readonly walk: Walk
-  /** Its request: that is what the engine knows work by. */
+  /** Its request, by which the engine identifies work. */
   readonly owner: number
   slot: number
 }
@@ -195,7 +198,7 @@ class WalkServer {
       })
       flush(false)
     }
-    // The engine can go on with these: the masks are for later.
+    // The engine can continue with these answers: the masks come later.
     flush(true)
     for (const guide of next) {
       this.work(guide, (walk, slot) => {
@@ -206,7 +209,7 @@ class WalkServer {
     flush(true)
   }
 
-  /** What fails, fails for this guide alone. */
+  /** An error fails only this guide. */
   private work(guide: number, run: (walk: Walk, slot: number) => void): void {
     const running = this.running.get(guide)
     if (!running) return
@@ -247,7 +250,7 @@ function plain({ input, policies }: NonNullable<WalkRequest["constraint"]>): {
   return { input, policies }
 }
 
-/** Of this thread: objects and arrays. */
+/** Bytes of this thread's objects and arrays. */
 function heapBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory
@@ -268,7 +271,7 @@ shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
 say({ kind: "ready", systemThread: ownThread })
 
-/** The last that was done was a step of the warm-up, and nobody has asked for anything since. */
+/** Whether the last work was a step of the warm-up, without a question since. */
 let isWarming = false
 let turn = 0
 for (;;) {
