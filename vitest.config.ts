@@ -14,7 +14,7 @@ const withoutShortcuts = {
   enforce: "pre" as const,
   load(id: string) {
     if (!isCoreOnly || !/\/mask\/fast\//.test(id) || /\/test\//.test(id)) return null
-    if (id.endsWith("/shortcuts.ts")) return "export const shortcuts = () => null"
+    if (id.endsWith("/shortcuts.ts")) return "export const shortcuts = () => null, shortcutNames = []"
     throw new Error(`${id} is imported with CORE=only: the core must not need it`)
   },
 }

@@ -24,7 +24,11 @@ export class EqualLocals {
   private count = 0
 
   /** The one that stands for all that are equal to `local`: the first that was here, with a serial. Linear in its ids. */
-  one(local: FastLocal): FastLocal {
+  one(local: FastLocal, isShared = true): FastLocal {
+    if (!isShared) {
+      local.serial = ++this.count
+      return local
+    }
     const hash = hashOf(local)
     const newest = this.places.get(hash, 0)
     for (let place = newest; place >= 0; place = this.links[place].before)

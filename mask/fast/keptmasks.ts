@@ -33,6 +33,7 @@ export class KeptMasks {
   private readonly width: number
   private readonly maxBytes: number
   private readonly maxRows: number
+  private readonly keepsRows: boolean
   /** By the serials of the parts, which ascend, and the number of end ids behind them. */
   private unions = new TupleTable()
   private masks: FastMask[] = []
@@ -44,9 +45,10 @@ export class KeptMasks {
   private key = new Int32Array(16)
 
   /** `width`: of the vocabulary; `maxBytes`: of all unions, and as many of rows to copy. */
-  constructor(width: number, maxBytes: number) {
+  constructor(width: number, maxBytes: number, keepsRows = true) {
     this.width = width
     this.maxBytes = maxBytes
+    this.keepsRows = keepsRows
     this.maxRows = Math.max(1, Math.floor(maxBytes / (4 * wordCount(width))))
   }
 
@@ -87,7 +89,8 @@ export class KeptMasks {
   use(mask: FastMask): Recipe {
     mask.set += mask.listed
     // Not at once: most masks are asked for once.
-    if (mask.set > ManyIds && mask.listed > FewIds && mask.set > mask.listed) this.keepRow(mask)
+    if (this.keepsRows && mask.set > ManyIds && mask.listed > FewIds && mask.set > mask.listed)
+      this.keepRow(mask)
     return mask.recipe
   }
 

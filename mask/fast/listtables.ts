@@ -18,6 +18,7 @@ const MaxKnown = 1 << 16
 export class ListTables extends NodeLists {
   private readonly children: Children
   private readonly quotes: Quotes
+  private readonly hasGuards: boolean
   /** Trie nodes below each list. */
   private readonly sizes: number[] = []
   private readonly quotedLists = new Map<number, { open: number; closing: number }>()
@@ -38,8 +39,9 @@ export class ListTables extends NodeLists {
   /** By list: the set of the bytes with which tokens go on there. */
   private readonly byteSets: number[] = []
 
-  constructor(children: Children, quotes: Quotes) {
+  constructor(children: Children, quotes: Quotes, hasGuards = true) {
     super(children.trie)
+    this.hasGuards = hasGuards
     this.children = children
     this.quotes = quotes
   }
@@ -191,7 +193,7 @@ export class ListTables extends NodeLists {
    * middle of each word, but there no other lexeme begins.
    */
   override exits(exits: readonly number[]): Int32Array {
-    if (exits.length === 0) return noIds
+    if (exits.length === 0 || !this.hasGuards) return super.exits(exits)
     let kept = exits as number[]
     let tag = 0
     let guard = NoBytes

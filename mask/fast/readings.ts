@@ -33,6 +33,8 @@ const Alone = -2
 
 /** What is known of a lexeme state below a list of nodes, in any grammar. */
 export interface Reads {
+  /** Shortcuts that are not taken. */
+  readonly without: ReadonlySet<string>
   readonly lists: ListTables
   local(list: number, lexemeState: number): Local
   /** As in `ReadingShortcuts`. */
@@ -57,12 +59,12 @@ export class Readings implements ReadingShortcuts {
   constructor(states: States, locals: Reads) {
     this.states = states
     this.locals = locals
-    this.unites = states.grammar.unites
+    this.unites = states.grammar.unites && !locals.without.has("waves")
     this.waves = new Waves(states.stacks, locals.lists)
   }
 
   ends(list: number, lexemeState: number, stack: number): number | null {
-    if (this.locals.quiet(lexemeState) === lexemeState) return null
+    if (this.locals.without.has("ends") || this.locals.quiet(lexemeState) === lexemeState) return null
     const bytes = this.bytesBehind(stack)
     return bytes === null ? null : this.locals.endsBefore(list, lexemeState, bytes)
   }
@@ -97,7 +99,13 @@ export class Readings implements ReadingShortcuts {
    * of a hundred equal signs, slashes or brackets would take a wave for each of them.
    */
   private withRepeats(list: number, lexemeState: number, stack: number): number {
-    if (list === RootList || stack === EmptyStack || lexemes.base(lexemeState) !== Dead) return list
+    if (
+      this.locals.without.has("repeats") ||
+      list === RootList ||
+      stack === EmptyStack ||
+      lexemes.base(lexemeState) !== Dead
+    )
+      return list
     const { states, locals, waves } = this
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
     // A frame is asked only what follows an end that there is: that of a key takes other tags.

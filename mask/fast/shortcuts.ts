@@ -60,6 +60,29 @@ const ListWeight = 16
 /** States with at most this many outgoing bytes are compared with a list byte by byte. */
 const FewWays = 8
 
+/** What may be left out, for benchmarks and tests: `test/bench/tails.ts` has a case for each. */
+export const shortcutNames = [
+  "along",
+  "apart",
+  "beside",
+  "clamped",
+  "ends",
+  "equal",
+  "far",
+  "free",
+  "guards",
+  "nested",
+  "patched",
+  "repeats",
+  "rows",
+  "sliced",
+  "text",
+  "unnamed",
+  "waves",
+  "word",
+] as const
+export type ShortcutName = (typeof shortcutNames)[number]
+
 /** Bounds of time and memory. None changes an answer. */
 export interface ShortcutOptions {
   /**
@@ -73,6 +96,8 @@ export interface ShortcutOptions {
   minNestedNodes?: number
   /** Bytes from which on tokens are read by themselves, where states differ in long ones alone. Default 24. */
   farBytes?: number
+  /** Shortcuts that are not taken. */
+  without?: readonly ShortcutName[]
 }
 
 /** Makes the shortcuts of a vocabulary. */
@@ -96,6 +121,7 @@ export class FastMasks implements Shortcuts, Reads {
     sliced: 0,
     equal: 0,
   }
+  readonly without: ReadonlySet<ShortcutName>
   private readonly width: number
   private readonly maxBytes: number
   private readonly masks: KeptMasks
@@ -128,12 +154,13 @@ export class FastMasks implements Shortcuts, Reads {
 
   constructor(vocabulary: Vocabulary, trie: TokenTrie, options: ShortcutOptions) {
     const { width } = vocabulary
+    this.without = new Set(options.without)
     this.trie = trie
     this.width = width
     this.maxBytes = options.maxBytes ?? 24 << 20
     this.entries = new Generations(this.maxBytes / 2)
     this.generation = this.entries.generation
-    this.masks = new KeptMasks(width, this.maxBytes / 3)
+    this.masks = new KeptMasks(width, this.maxBytes / 3, !this.without.has("rows"))
     this.minSliceNodes = options.minSliceNodes ?? 2_000
     this.reach = new VocabularyReach(vocabulary, trie.maxDepth)
     const farBytes = Math.min(options.farBytes ?? 24, trie.maxDepth)
@@ -148,8 +175,12 @@ export class FastMasks implements Shortcuts, Reads {
       fewIterations: 2,
       iterations: (...loop) => this.reach.iterations(...loop),
     }
-    this.lists = new ListTables(children, quotes)
-    this.walks = new ListWalks(children, this.lists, options.minNestedNodes ?? 64)
+    this.lists = new ListTables(children, quotes, !this.without.has("guards"))
+    this.walks = new ListWalks(
+      children,
+      this.lists,
+      this.without.has("nested") ? Number.POSITIVE_INFINITY : (options.minNestedNodes ?? 64),
+    )
     this.text = new TextMasks(trie, width)
     this.free = new FreeMasks(children, width)
     this.cuts = new Cuts(vocabulary, trie, this.lists, this.characters)
@@ -166,11 +197,11 @@ export class FastMasks implements Shortcuts, Reads {
       return this.empty
     }
     const clamped = this.clamp(lexemeState)
-    const state = this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
+    const state = this.without.has("unnamed") || this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
     const made = this.make(list, state)
-    const local = this.equals.one(made)
+    const local = this.equals.one(made, !this.without.has("equal"))
     if (local !== made) this.counts.equal++
     this.entries.set(list, state, local)
     const isFull = this.sharedBytes > this.maxBytes
@@ -196,7 +227,7 @@ export class FastMasks implements Shortcuts, Reads {
    * many ways. A third of what is read behind something else is that (MaskBench's development split).
    */
   private isApart(list: number, lexemeState: number): boolean {
-    if (list === RootList || lexemes.base(lexemeState) !== Dead) return false
+    if (list === RootList || this.without.has("apart") || lexemes.base(lexemeState) !== Dead) return false
     const count = lexemes.edgeCount(lexemeState)
     if (count > FewWays) return false
     const bytes = this.lists.nextBytes(list)
@@ -249,6 +280,7 @@ export class FastMasks implements Shortcuts, Reads {
 
   /** The state under which `lexemeState` shares its local masks, memoised. */
   private clamp(lexemeState: number): number {
+    if (this.without.has("clamped")) return lexemeState
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
     if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = clampedState(lexemeState, this.reach)
     return this.clamped[lexemeState]
@@ -264,22 +296,25 @@ export class FastMasks implements Shortcuts, Reads {
   private make(list: number, state: number): FastLocal {
     checkTime(ListWeight)
     const base = lexemes.base(state)
-    if (base > Dead) return this.patched(list, state, base)
-    if (base === Dead) {
+    const { without } = this
+    if (base > Dead && !without.has("patched")) return this.patched(list, state, base)
+    if (base === Dead && !without.has("along")) {
       const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
       if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
     }
-    const free = this.lists.size(list) < this.minSliceNodes ? null : this.freed(list, state)
+    const isSmall = this.lists.size(list) < this.minSliceNodes
+    const free = isSmall || without.has("free") ? null : this.freed(list, state)
     if (free !== null) return free
-    if (base === Dead || this.lists.size(list) < this.minSliceNodes) return this.walked(list, state)
-    const text = this.text.local(list, this.lists.view(list), state)
+    if (base === Dead || isSmall) return this.walked(list, state)
+    const text = without.has("text") ? null : this.text.local(list, this.lists.view(list), state)
     if (text !== null) return this.closing(text)
-    if (list === RootList && !this.far.isEmpty) {
+    if (list === RootList && !this.far.isEmpty && !without.has("far")) {
       const near = clampedState(state, this.nearReach)
       if (near !== state) return this.farther(state, near)
     }
     // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
-    if (this.isWord(list, state)) return this.walked(list, state)
+    if (without.has("sliced") || (!without.has("word") && this.isWord(list, state)))
+      return this.walked(list, state)
     return this.sliced(list, state)
   }
 
@@ -339,7 +374,13 @@ export class FastMasks implements Shortcuts, Reads {
 
   /** As the loop into which most characters lead from `state`, corrected; null where there is none, or much to correct. */
   private besideLoop(list: number, state: number, loop: number): FastLocal | null {
-    if (loop === state || loop === Dead || this.characters.largest(loop).next !== loop) return null
+    if (
+      this.without.has("beside") ||
+      loop === state ||
+      loop === Dead ||
+      this.characters.largest(loop).next !== loop
+    )
+      return null
     const difference = this.differences.find(this.lists.view(list), state, loop)
     if (difference === null) return null
     this.counts.beside++

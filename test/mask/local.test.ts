@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { type CompileOptions, compile } from "../../grammar/index.ts"
 import { exprLexeme } from "../../grammar/lexeme/raw.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
-import { shortcuts } from "../../mask/fast/shortcuts.ts"
+import { shortcutNames, shortcuts } from "../../mask/fast/shortcuts.ts"
 import { TokenFsm } from "../../mask/fsm.ts"
 import { Matcher, Vocabulary } from "../../mask/index.ts"
 import { LocalMasks } from "../../mask/local.ts"
@@ -117,6 +117,10 @@ const ways: [name: string, locals: LocalMasks][] = [
     "with what is longer than a byte by itself",
     new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 0, farBytes: 1 })),
   ],
+  ...shortcutNames.map((name): [string, LocalMasks] => [
+    `without ${name}`,
+    new LocalMasks(vocabulary, shortcuts({ minSliceNodes: 0, farBytes: 3, without: [name] })),
+  ]),
 ]
 
 const schemas: [name: string, schema: unknown][] = [
