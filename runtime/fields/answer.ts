@@ -4,13 +4,13 @@
 import { type CertaintySpan, FieldCertainty } from "./certainty.ts"
 import { type FieldEvent, FieldReader } from "./reader.ts"
 
-/** What a closed value is, and in which call; in none: in the text. */
+/** A closed value, with the call that it is in, or none for the text. */
 export type ClosedField = FieldEvent & { readonly type: "close"; readonly call?: number }
 
 /** The reader of one JSON text. */
 class JsonFields {
   private readonly reader = new FieldReader()
-  /** Null: nobody asked how sure the model was. */
+  /** Null: the request did not ask how sure the model was. */
   private readonly certainty: FieldCertainty | null
 
   constructor(isJudged: boolean) {
@@ -31,17 +31,17 @@ class JsonFields {
 }
 
 export class AnswerFields {
-  /** Values that have closed, where it was asked how sure the model was. */
+  /** Closed values, if the request asked how sure the model was. */
   readonly closed: ClosedField[] | null
   private readonly text: JsonFields | null
   private readonly calls: JsonFields[] = []
-  /** Which calls have arguments that are no JSON. */
+  /** Calls whose arguments are not JSON. */
   private readonly areCustom: boolean[] = []
   private readonly isJudged: boolean
 
   /**
-   * `isJson`: the text of the answer is a JSON text. `isJudged`: closing values are told with how
-   * sure the model was.
+   * `isJson`: the text of the answer is a JSON text. `isJudged`: closed values say how sure the
+   * model was.
    */
   constructor(isJson: boolean, isJudged: boolean) {
     this.isJudged = isJudged
@@ -53,7 +53,7 @@ export class AnswerFields {
     this.areCustom[call] = isCustom
   }
 
-  /** More of the text, or of the arguments of `call`. `span`: the tokens that wrote it. */
+  /** Adds text of the answer, or of the arguments of `call`. `span`: the tokens that wrote it. */
   push(text: string, call: number | null, span?: CertaintySpan): readonly FieldEvent[] {
     if (call === null) return text === "" ? [] : this.kept(this.text?.push(text, span) ?? [], null)
     if (this.areCustom[call]) return []
@@ -61,7 +61,7 @@ export class AnswerFields {
     return this.kept(this.calls[call].push(text, span), call)
   }
 
-  /** The text is whole. */
+  /** Ends the text. */
   finish(span?: CertaintySpan): readonly FieldEvent[] {
     return this.kept(this.text?.finish(span) ?? [], null)
   }

@@ -1,10 +1,10 @@
 /**
  * How sure the model was of each value of an answer: sums over the tokens that wrote it.
  *
- * A token was drawn among those that its mask let through. Its log-probability among them says how
- * clear the choice was, and how much of the model's probability they held says how willingly the
- * model went where the constraint led it. Both add up along a text, so a place in it is a pair of
- * sums, and a stretch of tokens is the difference of two places.
+ * A token was drawn among those that its mask allowed. Its log-probability among them says how
+ * clear the choice was. Their share of the model's probability says how well the constraint matched
+ * the model. Logarithms of both add up along a text, so a place in it is a pair of sums, and a
+ * range of tokens is the difference of two places.
  *
  * A value's tokens are those from the one that its first character came with to the one that its
  * last character came with. So a token that two values share counts for both.
@@ -17,7 +17,7 @@ export interface Certainty {
   readonly logMass: number
 }
 
-/** A stretch of tokens: the sums before the first of them, and with the last. */
+/** A range of tokens: the sums before the first of them, and with the last. */
 export interface CertaintySpan {
   readonly before: Certainty
   readonly after: Certainty
@@ -28,8 +28,8 @@ const nothing: Certainty = { logprob: 0, logMass: 0 }
 /** The tokens of a text that is sent piece by piece. O(1) a token. */
 export class CertaintyTrail {
   /**
-   * Tokens of which a part is to be sent: the units of text before them and with them, and the sums
-   * with them.
+   * Tokens of which a part is not sent yet: the units of text before them and with them, and the
+   * sums with them.
    */
   private tokens: { start: number; end: number; after: Certainty }[] = []
   /** Sums over the tokens that were sent whole, and over all. */
@@ -50,7 +50,7 @@ export class CertaintyTrail {
    */
   take(end: number): CertaintySpan {
     const before = this.sent
-    // A token without text of its own goes with the next one that has some.
+    // A token without text of its own joins the next one with text.
     const whole = this.tokens.findLastIndex((token) => token.end <= end && token.start < token.end)
     const count = end === Number.POSITIVE_INFINITY ? this.tokens.length : whole + 1
     if (count > 0) this.sent = this.tokens[count - 1].after
@@ -65,7 +65,7 @@ export class CertaintyTrail {
  * event.
  */
 export class FieldCertainty {
-  /** Where the values that are open begin, outermost first. */
+  /** The starts of the open values, outermost first. */
   private readonly begun: Certainty[] = []
   private last: CertaintySpan = { before: nothing, after: nothing }
 

@@ -1,5 +1,5 @@
 /**
- * The value that field events stand for, built as they come.
+ * The value that field events describe, built as they come.
  *
  * Values open and close like brackets, so the open objects and arrays are a stack, and the last
  * part of a path says where in the innermost one a value belongs. After all events of a text this
@@ -12,7 +12,7 @@ type Container = unknown[] | Record<string, unknown>
 
 /**
  * The value so far: closed values, strings as far as they are written, and no other open scalars.
- * Undefined: nothing is known yet. Of a name that comes twice the last value counts. O(1) an event.
+ * Undefined: nothing is known yet. If a name comes twice, its last value counts. O(1) an event.
  */
 export function foldFields<Value = unknown>(events: Iterable<FieldEvent>): DeepPartial<Value> | undefined {
   let root: unknown

@@ -3,9 +3,9 @@
  * grows, and a value closes when nothing that follows can change it.
  *
  * A pushdown automaton over UTF-16 units. It never looks back and never reads a unit twice, so any
- * cut of the text gives the same values. All that it knows is immutable: open objects and arrays
- * are lists of their closed members, linked from the latest to the first. So a copy of a few fields
- * is a fork, and a value that was handed out never changes.
+ * cut of the text gives the same values. Its state is immutable: open objects and arrays are lists
+ * of their closed members, linked from the latest to the first. So a fork copies a few fields, and
+ * a returned value never changes.
  *
  * It holds the values that are open, with their members, and at most three bytes, an escape and
  * half a surrogate pair.
@@ -17,11 +17,11 @@ import { type DeepPartial, setMember } from "./value.ts"
 export type FieldKind = "object" | "array" | "string" | "number" | "boolean" | "null"
 
 /**
- * What happened to a value. `open` comes with its first character. `delta` is more of a string,
- * decoded, whole characters only. `close` comes with its last character, but for numbers, which the
- * character behind them ends. `logprob` and `mass`, where that was asked for, are over the tokens
- * that wrote the value: the sum of their log-probabilities among what could be written, and the
- * product of the shares that this had of the model's probability.
+ * A change of a value. `open` comes with its first character. `delta` is more of a string, decoded,
+ * whole characters only. `close` comes with its last character, but for numbers, which the
+ * character behind them ends. `logprob` and `mass`, if requested, are over the tokens that wrote
+ * the value: the sum of their log-probabilities among the allowed tokens, and the product of the
+ * shares that these had of the model's probability.
  */
 export type FieldEvent =
   | { readonly type: "open"; readonly path: string; readonly kind: FieldKind }
@@ -68,24 +68,24 @@ type Place =
   | "end"
 
 /**
- * Reads a JSON text in pieces, and tells what happens to its values. O(1) a character, and
- * O(members) where a value closes.
+ * Reads a JSON text in pieces and reports the changes of its values. O(1) a character, and
+ * O(members) when a value closes.
  */
 export class FieldReader {
   private place: Place = "value"
   private level: Level | null = null
-  /** Where the value is that is being read, or was read last. */
+  /** Path of the current or the last value. */
   private path = ""
   /** The string, name or number so far. */
   private text = ""
-  /** What came to the string in this piece. */
+  /** Characters added to the string by this piece. */
   private delta = ""
   private isName = false
   /** The first half of a surrogate pair whose second half may follow; else "". */
   private half = ""
   /** The digits of `\uXXXX` so far. */
   private digits = ""
-  /** What is left of a word, and what it stands for. */
+  /** The rest of a word, and its value. */
   private rest = ""
   private word: boolean | null = null
   /** The whole value once it is closed. */
@@ -97,8 +97,8 @@ export class FieldReader {
   private events: FieldEvent[] = []
 
   /**
-   * What a further piece of the text brings. Bytes may be cut anywhere, texts too. Throws
-   * SyntaxError at what no JSON text may hold there; what was accepted by a constraint never is.
+   * Reads a further piece of the text and returns its events. Bytes and texts may be cut anywhere.
+   * Throws SyntaxError if the text is not JSON, which a constrained text always is.
    */
   push(piece: Uint8Array | string): readonly FieldEvent[] {
     let text = piece
@@ -114,7 +114,7 @@ export class FieldReader {
   }
 
   /**
-   * What the end of the text brings: a number that stands alone closes. A text that was cut off
+   * Ends the text and returns the last events: a number at the top level closes. A truncated text
    * leaves its values open.
    */
   finish(): readonly FieldEvent[] {
@@ -124,7 +124,7 @@ export class FieldReader {
     return this.events
   }
 
-  /** A reader at the same place that goes on by itself. O(1). */
+  /** Returns an independent reader at the same place. O(1). */
   fork(): FieldReader {
     return Object.assign(new FieldReader(), this)
   }
@@ -145,7 +145,7 @@ export class FieldReader {
     return value as DeepPartial<Value> | undefined
   }
 
-  /** Reads one unit; false where it only ended a number and is still to be read. */
+  /** Reads one unit. Returns false if the unit only ended a number and must be read again. */
   private step(unit: string): boolean {
     switch (this.place) {
       case "value":
@@ -288,7 +288,7 @@ export class FieldReader {
   }
 
   private closeString(): void {
-    // Half a pair that nothing completed stands for itself, as JSON.parse has it.
+    // A lone surrogate stays as it is, as in JSON.parse.
     this.text += this.half
     if (!this.isName) this.delta += this.half
     this.half = ""
@@ -366,8 +366,8 @@ const expected: Readonly<Record<Exclude<Place, "end">, string>> = {
 }
 
 /**
- * The value of a level that has `members`. Of a name that comes twice the last member counts, as
- * for JSON.parse.
+ * The value of a level that has `members`. If a name comes twice, the last member counts, as in
+ * JSON.parse.
  */
 function builtOf(level: Level, members: Member | null): unknown {
   const list: Member[] = []

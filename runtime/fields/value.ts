@@ -1,4 +1,6 @@
-/** Values of which a part is not written yet. */
+/**
+ * Values that are partly unwritten.
+ */
 
 /** A value of which any part may be missing. */
 export type DeepPartial<Value> = Value extends readonly (infer Item)[]

@@ -60,8 +60,8 @@ export interface GuessedTokens {
 }
 
 /**
- * Why the token was not accepted: behind it the rest of the text would not fit into the budget, or
- * would need a banned word.
+ * The refusal of a token: behind it the rest of the text would not fit into the budget, or would
+ * need a banned word. The walk has not moved.
  */
 export interface Misfit {
   readonly why: Misfitting
@@ -391,7 +391,10 @@ export class Walk {
     return encode ? canonicalTokens(fsm, state, [...this.tail, ...drafted].slice(-tailBytes), encode) : []
   }
 
-  /** After how many bytes of `token` the text is complete; undefined if there are no stops. */
+  /**
+   * After how many bytes of `token` the text is complete; undefined unless stops may end the text
+   * inside a token.
+   */
   private endsInside(token: number): number[] | undefined {
     const { matcher, vocabulary, marksEnds } = this.options
     if (!matcher || !marksEnds) return undefined

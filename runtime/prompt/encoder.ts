@@ -1,7 +1,7 @@
 /**
- * Prompts → token ids, without holding the event loop: short ones here, for some milliseconds, long
- * ones and those that take longer in a thread of their own, which is ended when one of them
- * outlives its time or its memory, or its request is gone.
+ * Prompts → token ids, without blocking the event loop: short ones here, for some milliseconds;
+ * long ones, and those that take longer, in a thread. The thread is ended if a prompt exceeds its
+ * time or memory, or if its request has ended.
  *
  * Before anything is encoded it is measured: a text with more bytes than the longest tokens of a
  * whole context could write cannot fit.
@@ -16,14 +16,14 @@ import type { Message, TemplateOptions } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
 import { OutOfTimeError, within } from "./within.ts"
 
-/** What is to be encoded. */
+/** The input of an encoding. */
 export type PromptText =
   /**
-   * The very text of a prompt: control tokens count in it, unless `parseSpecial` is false, and a
-   * begin token is written.
+   * A raw prompt: control tokens in it are recognised unless `parseSpecial` is false, and a begin
+   * token is written.
    */
   | { kind: "raw"; text: string; addSpecialTokens?: boolean; parseSpecial?: boolean }
-  /** A part of a text: what spells a control token is text. */
+  /** A part of a text, in which the spelling of a control token is plain text. */
   | { kind: "part"; text: string }
   | { kind: "messages"; messages: readonly Message[]; options: TemplateOptions }
 
@@ -44,8 +44,8 @@ export interface PromptOptions {
   /** Where a thread finds the tokenizer; null: everything is encoded here. */
   readonly thread: PromptThread | null
   /**
-   * Whether the tokenizer and the templates are the package's own, which take no longer than their
-   * texts.
+   * Whether the tokenizer and the templates are the package's own, whose cost is linear in the
+   * text.
    */
   readonly isKnown?: boolean
   /** Milliseconds for one prompt, and for all prompts of one request. */
@@ -57,9 +57,9 @@ export interface PromptOptions {
  */
 export const shortLength = 4_096
 export const defaultPromptMs = 5_000
-/** Milliseconds that one short prompt may hold the engine's thread. */
+/** Milliseconds for which one short prompt may block the engine's thread. */
 const hereMs = 30
-/** Milliseconds that words of one request, such as those that it bans, may hold it. */
+/** Milliseconds for which the words of one request, such as banned ones, may block it. */
 const wordsMs = 250
 /** Prompts that may wait for the thread. */
 const defaultMaxWaiting = 256
@@ -112,7 +112,7 @@ export class PromptEncoder {
     const length = lengthOf(text)
     const { contextLength, thread } = this.options
     const bound = this.maxUnits
-    // Of a short text the exact numbers are soon known.
+    // For a short text the exact numbers are known quickly.
     if (length > Math.max(bound, shortLength)) {
       const least = Math.ceil((length * contextLength) / bound)
       throw new RequestError(
@@ -169,8 +169,8 @@ export class PromptEncoder {
   }
 
   /**
-   * Null where that takes longer than this thread may be held: the other has more time, and can be
-   * ended.
+   * Returns null if it takes longer than this thread may be blocked: the other thread has more
+   * time, and can be ended.
    */
   private encodeHere(text: PromptText, spent: PromptTime): readonly number[] | null {
     const { tokenizer } = this.options
@@ -259,7 +259,7 @@ export class PromptEncoder {
     return new RequestError("invalid_value", message, fieldOf(text))
   }
 
-  /** Nobody waits for a job any more: the thread is ended if it is at it. */
+  /** Abandons a job. The thread is ended if it works on it. */
   private drop(job: Job, error: Error): void {
     job.reject(error)
     this.waiting = this.waiting.filter((other) => other !== job)
@@ -308,7 +308,7 @@ export function encodeText(tokenizer: Tokenizer, text: PromptText): readonly num
   }
 }
 
-/** What a request calls it. */
+/** The field of a request. */
 function fieldOf({ kind }: PromptText): string {
   return kind === "messages" ? "messages" : "prompt"
 }

@@ -1,5 +1,5 @@
 /**
- * The schema in the prompt: what an answer will be held to, said to the model.
+ * The schema in the prompt, which shows the model the constraint of its answer.
  *
  * The schema's text is appended to the system message after a blank line, or is the system message
  * where there is none. It is compact and keeps the order of keys and the spelling of numbers, so a
@@ -10,10 +10,10 @@ import { RequestError } from "../errors.ts"
 import type { Message } from "../model/template.ts"
 import type { ConstraintInput } from "../schema.ts"
 
-/** What stands before the schema. The embedded model has been trained with these words. */
+/** The text before the schema. The embedded model was trained with these words. */
 const lead = "JSON schema: "
 
-/** Of a schema's text so much may be white space: one in so many units has to fit. */
+/** A schema's text may be this many times longer than what fits: the rest may be white space. */
 const maxSpacing = 8
 
 /**

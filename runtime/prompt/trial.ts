@@ -1,7 +1,6 @@
 /**
- * Whether the tokenizer of a model from elsewhere can be read at all: tried in a thread, which is
- * ended when it takes too long or too much memory, before this thread reads it. It goes on beside
- * the model's own loading.
+ * Tries to read the tokenizer of an untrusted model in a thread, before this thread reads it. The
+ * thread is ended if that takes too long or too much memory. It runs while the model is loaded.
  */
 
 import { stat } from "node:fs/promises"
@@ -16,19 +15,19 @@ const maxReadMs = 30_000
 
 export interface Trial {
   /**
-   * Rejects with ModelError where the time or the memory did not do. What else is wrong, whoever
-   * reads it next says better.
+   * Rejects with ModelError if the time or the memory does not suffice. Other errors are left to
+   * the next reader, whose messages are better.
    */
   readonly done: Promise<void>
   stop(): void
 }
 
-/** Bytes of a tokenizer that are soon read, whatever they say. */
+/** Size of a tokenizer file that is read quickly whatever it holds. */
 const smallBytes = 2 ** 22
 
 /**
- * What `work` returns, which reads such files in this thread. Throws ModelError where it takes too
- * long.
+ * Returns the result of `work`, which reads such files in this thread. Throws ModelError if it
+ * takes too long.
  */
 export function readWithin<Result>(model: string, work: () => Result): Result {
   try {

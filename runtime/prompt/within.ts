@@ -1,21 +1,21 @@
 /**
- * Work in this thread that is ended when it outlives its time, wherever it is: also within one
- * regular expression. Templates and tokenizers come with models from elsewhere, so what they cost
- * is not known, and most cost too little for a message to a thread.
+ * Work in this thread that is ended when its time is over, even within one regular expression.
+ * Templates and tokenizers come with untrusted models, so their cost is unknown, and most cost too
+ * little for a message to a thread.
  *
- * Node ends scripts so, and whatever they call. That takes some 0.05 ms. What was ended may have
- * left its own tables half written: ours hold what was computed before, entry by entry, so nothing
- * is left but an entry less.
+ * Node can end scripts, and everything that they call, in this way; it takes some 0.05 ms. Ended
+ * work may leave its own tables half written. Ours are written entry by entry, so at most an entry
+ * is missing.
  */
 import { createContext, Script } from "node:vm"
 
-/** Thrown in the place of what outlived its time. */
+/** Thrown by work whose time is over. */
 export class OutOfTimeError extends Error {}
 
 const script = new Script("work()")
 const context = createContext({ work: undefined })
 
-/** What `work` returns or throws. Throws OutOfTimeError after `ms` milliseconds. */
+/** Returns or throws what `work` does. Throws OutOfTimeError after `ms` milliseconds. */
 export function within<Result>(ms: number, work: () => Result): Result {
   const outer = context.work
   context.work = work

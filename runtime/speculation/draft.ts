@@ -1,6 +1,6 @@
 /**
- * A draft in a sequence's hands: tokens that may follow, and the request's rules for judging and
- * sizing them.
+ * A sequence's draft: tokens that may follow, and the request's rules for judging and sizing
+ * drafts.
  */
 
 import { type DraftLaw, DraftLength } from "../../sampler/index.ts"
@@ -23,7 +23,7 @@ export function guessedDraft({ tokens, forced }: Pick<Draft, "tokens" | "forced"
   return { tokens, forced, laws: tokens.map(() => null) }
 }
 
-/** What is left of a draft behind its first `taken` tokens. */
+/** Returns the rest of a draft behind its first `taken` tokens. */
 export function draftFrom({ tokens, laws, forced }: Draft, taken: number): Draft {
   return { tokens: tokens.slice(taken), laws: laws.slice(taken), forced: forced.slice(taken) }
 }
@@ -39,7 +39,7 @@ export class Speculation {
 
   /**
    * `breakEven`: share of proposed tokens that must be accepted, with as many sequences as run.
-   * `maxShare`: the clock is believed up to so many times that share.
+   * `maxShare`: a measured cost counts at most as this many times the expected one.
    */
   constructor(
     verify: Verify,
@@ -57,7 +57,7 @@ export class Speculation {
 
   /** Tokens to propose in this step. `isMeasuring`: none, if that changes no token. */
   next(isMeasuring: boolean): number {
-    // What is accepted decides how long the next drafts are: by the clock, another run would draw
+    // The number of accepted tokens sizes the next drafts. If the clock did, another run would draw
     // other tokens.
     if (this.verify === "reject" || !this.isAdaptive) return this.tokens
     return isMeasuring ? 0 : this.length.next()
@@ -67,8 +67,8 @@ export class Speculation {
    * `cost`: tokens that the draft's step cost beyond one without; undefined: it was not measured.
    */
   record(proposedCount: number, gain: number, cost: number | undefined): void {
-    // One slow step without drafts would make them look free: what was measured when the model was
-    // opened bounds it.
+    // One slow step without drafts would make drafts look free, so the measurement at the model's
+    // opening bounds it.
     const expected = this.breakEven() * proposedCount
     const least = Math.max(cost ?? expected, expected / 2)
     this.length.record(Math.min(least, this.maxShare * expected), gain)

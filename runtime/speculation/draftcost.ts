@@ -1,13 +1,12 @@
 /**
- * What steps cost by the clock, with drafts and without: what decides whether drafts pay. Rows
- * whose drafts differ in length are runs of their own, and drafts are made, drawn and repeated;
- * only the clock sees all of it. It can change the speed only: where tokens depend on drafts it is
- * not asked.
+ * The measured cost of steps with and without drafts, which decides whether drafts pay. Rows whose
+ * drafts differ in length are runs of their own, and drafts are made, drawn and repeated; only the
+ * clock measures all of it. It changes only the speed: if tokens depend on drafts, it is not used.
  */
 
 /** Steps without drafts are measured again after so many with them. */
 const staleSteps = 64
-/** A step that took longer than so many was held up by something else. */
+/** A step that took longer than this many usual ones was delayed by something else. */
 const maxRatio = 8
 
 export class StepCosts {
@@ -15,8 +14,8 @@ export class StepCosts {
   private readonly plain = new Map<number, { ms: number; step: number }>()
 
   /**
-   * Whether nobody knows what a step of so many rows costs without drafts. `step`: how many there
-   * have been.
+   * Whether the cost of a step with this many rows and without drafts is unknown. `step`: number of
+   * steps so far.
    */
   isStale(rows: number, step: number): boolean {
     const known = this.plain.get(rows)

@@ -7,14 +7,14 @@ import { breakEvenOf, type Speculator } from "./speculator.ts"
 
 /** Most tokens that are guessed at a time. */
 const maxGuessed = 8
-/** What a guessed token costs about, in steps of one row, until it is known by the clock. */
+/** Estimated cost of a guessed token, in steps of one row, until it has been measured. */
 const guessBreakEven = 0.3
 
 export class Drafting {
   private readonly speculator: Speculator | null
   /**
-   * Answers to constraints are drafted by what their text is used to, where nobody else drafts and
-   * that changes no bit.
+   * Constrained answers are drafted by the habits of their text, if nothing else drafts and that
+   * changes no bit.
    */
   private readonly guesses: boolean
   private readonly running: () => number

@@ -38,7 +38,7 @@ export class ModelDrafter implements Drafter {
   private readonly model: Model
   private readonly sampler: Sampler
   private readonly vocabulary: Vocabulary
-  /** What each slot of the draft model holds. */
+  /** The tokens in each slot of the draft model. */
   private readonly held: number[][]
 
   constructor(model: Model, sampler: Sampler, vocabulary: Vocabulary, id: string) {
@@ -88,7 +88,7 @@ export class ModelDrafter implements Drafter {
     }
   }
 
-  /** Takes what is forced; whether a token is to be drawn then. */
+  /** Accepts forced tokens. Returns whether a token must be drawn then. */
   private async goesOn(course: Course, guides: GuideHost): Promise<boolean> {
     const { guide } = course.sequence.options
     while (!course.hasEnded && course.tokens.length < course.count) {
@@ -126,7 +126,7 @@ export class ModelDrafter implements Drafter {
         return { slot, start, tokens: whole.slice(start, end), logitsCount: isLast ? 1 : 0 }
       })
       const late = feeds.filter(({ logitsCount }) => logitsCount === 0)
-      // Prompts first: nobody draws before all have caught up.
+      // Prompts first: no row draws before all have caught up.
       const logits = await this.run(late.length > 0 ? late : feeds)
       if (late.length === 0) return this.fit(logits)
       for (const { slot, start, logitsCount } of feeds) if (logitsCount > 0) this.held[slot].length = start
@@ -173,7 +173,7 @@ export class ModelDrafter implements Drafter {
 
   private take(course: Course, token: number, law: DraftLaw, isForced = false): void {
     const { sequence, mask, tokens, laws } = course
-    // An end is left to the row before it.
+    // The row before an end draws it.
     if (this.vocabulary.isEnd(token) || !(isForced || isLegal(mask, token))) {
       course.hasEnded = true
       return
@@ -185,8 +185,8 @@ export class ModelDrafter implements Drafter {
   }
 
   /**
-   * The same logits in rows as wide as the engine's; what this model has no column for cannot be
-   * drawn.
+   * The same logits in rows as wide as the engine's; tokens without a column in this model cannot
+   * be drawn.
    */
   private fit(logits: Float32Array): Float32Array {
     const { width } = this.vocabulary

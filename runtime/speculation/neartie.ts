@@ -1,11 +1,10 @@
 /**
- * Could a draw come out otherwise if the logits were rounded otherwise?
+ * Could another rounding of the logits change a draw?
  *
  * The logits of a draft come from a run of several tokens; plain decoding runs one at a time, and
- * its logits differ in the last bits. A draw that no such difference can change is taken as it is;
- * the few others are repeated from logits computed as plain decoding computes them. So speculation
- * leaves every token as it was. The test is cautious: it may call a certain draw doubtful, never
- * the reverse.
+ * its logits differ in the last bits. A draw that no such difference can change is accepted; the
+ * few others are repeated from logits computed as plain decoding computes them. So speculation
+ * changes no token. The test is cautious: it may call a certain draw doubtful, never the reverse.
  *
  * A draw is doubtful when a runner-up is within twice the difference, or when a token that could
  * win lies so near to the edge of a filter that it may be in or out. Filters are nested cuts of one
@@ -92,9 +91,9 @@ function isUncut(row: SampleRow): boolean {
 }
 
 /**
- * The same of such a row. What scores less than the best so far by more than the slack decides
- * nothing, so noise is computed only for tokens whose random bits could do better: 0.30 → 0.08 ms a
- * row of 4,096 (Node 20, AMD EPYC).
+ * The same for such a row. A token that scores less than the best so far by more than the slack
+ * cannot matter, so noise is computed only for tokens whose random bits could do better: 0.30 →
+ * 0.08 ms a row of 4,096 (Node 20, AMD EPYC).
  */
 function isNearDraw(logits: Float32Array, row: SampleRow, slack: number): boolean {
   const { params, mask, position, choice } = row
@@ -178,7 +177,7 @@ function setCut(
   const isDoubtful = sure < last || (exact < sorted.length && sorted[exact - 1] - sorted[exact] <= slack)
   let low = isDoubtful ? sorted[Math.min(Math.max(last, exact + 1), sorted.length) - 1] - slack : cut
   let high = isDoubtful ? sorted[Math.min(sure, exact - 1)] + slack : Number.NEGATIVE_INFINITY
-  // A cut inside the doubt about an earlier one adds to that.
+  // A cut inside the doubt about an earlier one adds to that doubt.
   if (Math.min(low, cut) <= edge.high) {
     low = Math.min(low, edge.low)
     high = Math.max(high, edge.high)

@@ -2,10 +2,10 @@
  * Speculation: several tokens of a sequence in one run of the model.
  *
  * A drafter proposes tokens, the model computes the logits behind each of them in one run, and the
- * engine takes its ordinary steps along the draft for as long as what it takes is what was
- * proposed. There is no second path: masks, penalties, stops and budgets see every token as always;
- * a draft only decides which logits are at hand. Proposals are cut at the first token that the
- * constraint refuses, and tokens that it forces are part of the draft for free.
+ * engine takes its ordinary steps along the draft for as long as it accepts the proposed tokens.
+ * There is no second path: masks, penalties, stops and budgets see every token as always; a draft
+ * only decides which logits are available. Proposals are cut at the first token that the constraint
+ * refuses, and tokens that it forces are part of the draft for free.
  *
  * `verify: "match"` draws as without a draft, with the same noise: the same tokens (Leviathan 2023
  * keeps the law only). The logits of a draft may differ from those of plain decoding by rounding,
@@ -68,7 +68,7 @@ export const maxProposed = 16
 
 export interface DraftWish {
   readonly sequence: Sequence
-  /** Most tokens that are of use. */
+  /** Most tokens that are useful. */
   readonly count: number
 }
 
@@ -76,7 +76,7 @@ export interface DraftWish {
 export interface Drafter {
   /** For the log. */
   readonly description: string
-  /** One proposal a wish, in their order. */
+  /** One proposal for each request, in their order. */
   propose(wishes: readonly DraftWish[], guides: GuideHost): Promise<readonly Proposal[]>
   /** What proposing one token for each of so many sequences costs, in milliseconds. */
   tokenMs(rows: number): Promise<number>
@@ -114,7 +114,7 @@ export class ProposerDrafter implements Drafter {
   }
 
   /**
-   * Nothing beside a run of the model; a proposer that costs more knows itself when to propose
+   * Negligible beside a run of the model. A proposer that costs more decides itself when to propose
    * nothing.
    */
   async tokenMs(): Promise<number> {
@@ -125,8 +125,8 @@ export class ProposerDrafter implements Drafter {
 }
 
 /**
- * Whether drafts of a request can be verified: its law at a position must not depend on how it came
- * there.
+ * Whether drafts of a request can be verified: its distribution at a position must not depend on
+ * the steps that led there.
  */
 export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
   const { mirostat, adaptiveTarget, contrastive } = params
@@ -137,7 +137,7 @@ export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
 
 /**
  * The part of a proposal that may follow, with the tokens that the constraint forces between its
- * tokens. Nothing moves; undefined where the constraint does not answer in time.
+ * tokens. The walk does not move. Undefined if the constraint does not answer in time.
  */
 export async function legalDraft(
   sequence: Sequence,

@@ -1,11 +1,11 @@
 /**
- * What an engine speculates with, and whether it pays: a drafter, and what was measured on the
- * model when it was opened.
+ * The drafter of an engine, and whether it pays: a drafter, and what was measured on the model when
+ * it was opened.
  *
- * Two things are measured, since no graph tells them: how much its logits change when a text is cut
- * into other runs, which decides what draws are doubtful; and what a step with drafts costs beside
- * one without, which decides when to stop drafting for a while. The second depends on the machine
- * and on its load, and can only change the speed.
+ * Two things are measured, since they cannot be read from a graph: how much its logits change when
+ * a text is cut into other runs, which decides what draws are doubtful; and what a step with drafts
+ * costs beside one without, which decides when to stop drafting for a while. The second depends on
+ * the machine and on its load, and can only change the speed.
  */
 
 import { checkOptions, type Fields } from "../../grammar/options.ts"
@@ -14,12 +14,12 @@ import { ModelError } from "../errors.ts"
 import type { Feed, Model } from "../model/model.ts"
 import { type Drafter, maxProposed, ProposerDrafter, type SpeculationOptions } from "./speculation.ts"
 
-/** What an engine speculates with. */
+/** The drafter of an engine, with its measurements. */
 export interface Speculator {
   readonly drafter: Drafter
   /** K: most proposed tokens a step. */
   readonly tokens: number
-  /** Drafts pause where they do not pay. */
+  /** Drafts pause while they do not pay. */
   readonly isAdaptive: boolean
   /**
    * Bounds how far logits of a draft may lie from those of plain decoding; 0 where the model reads
@@ -30,7 +30,10 @@ export interface Speculator {
   readonly costs: readonly [one: DraftCost, all: DraftCost]
 }
 
-/** Rounding beyond this share of the largest logit is none: nearly every draw would be doubtful. */
+/**
+ * Differences beyond this share of the largest logit are not rounding: nearly every draw would be
+ * doubtful.
+ */
 const maxRounding = 0.01
 
 /** Of one step, in milliseconds. */
@@ -117,7 +120,7 @@ export function describeSpeculator(speculator: Speculator): string {
   return `drafts of ${tokens} tokens by ${drafter.description}, which pay from ${pays} running; rounding ${rounding.toPrecision(2)}`
 }
 
-/** Why a model's cache cannot be cut back to what a draft left of it. */
+/** Returns why a model's cache cannot be truncated after a draft. */
 export function cannotRewind(model: Model): string {
   return `${model.description}: its cache only grows, so refused tokens cannot be taken out of it; choose a model whose layers keep keys, and the device cpu`
 }

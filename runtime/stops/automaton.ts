@@ -1,6 +1,6 @@
 /**
- * Strings that are looked for in a text, all at once: an Aho–Corasick automaton (Aho and Corasick
- * 1975) over the units of the strings.
+ * Searches a text for several strings at once: an Aho–Corasick automaton (Aho and Corasick 1975)
+ * over the units of the strings.
  *
  * Stop strings are read by UTF-16 units. Bytes are read as strings whose units are bytes.
  */
@@ -36,8 +36,8 @@ export class StringAutomaton {
     this.shorter = new Int32Array(unitCount + 1)
     this.fallback = new Int32Array(unitCount + 1)
     this.isInner = new Uint8Array(unitCount + 1)
-    // Unit by unit, all strings at once: a suffix is shorter than what it ends, so it is there
-    // before it is asked for.
+    // Unit by unit, all strings at once: a suffix is shorter than its string, so its node exists
+    // before it is needed.
     const nodes = new Int32Array(strings.length)
     let longer = [...strings.keys()]
     for (let depth = 0; longer.length > 0; depth++) {
@@ -60,14 +60,14 @@ export class StringAutomaton {
   }
 
   /**
-   * The node to go on from when nothing that ends here counted: a string that no other one prolongs
-   * is over.
+   * The node to continue from if no string that ends here counted: a string that no other one
+   * extends is over.
    */
   settle(node: number): number {
     return this.isInner[node] === 1 ? node : this.fallback[node]
   }
 
-  /** The node behind `unit` after `node`, made where there is none. */
+  /** Returns the node behind `unit` after `node`, which is made if missing. */
   private insert(node: number, unit: number): number {
     const known = this.edges.get(edge(node, unit))
     if (known !== undefined) return known

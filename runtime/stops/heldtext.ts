@@ -1,13 +1,13 @@
 /**
  * Text at the end of an output that waits until it may be sent: a queue of pieces.
  *
- * What waits can be as long as a stop string, or as a text without a space, and a token adds a few
- * units to it. A string that is put together and cut anew at each token costs its whole length each
- * time; here each unit is put in and taken out once.
+ * The waiting text can be as long as a stop string, or as a text without a space, and a token adds
+ * a few units to it. Concatenating and slicing one string at each token would cost its whole length
+ * each time; here each unit is added and removed once.
  */
 
 export class HeldText {
-  /** Units that wait. */
+  /** Number of waiting units. */
   length = 0
   private readonly pieces: string[] = []
   /** Pieces before this one, and units of it before this one, have been taken. */
@@ -20,7 +20,7 @@ export class HeldText {
     this.length += text.length
   }
 
-  /** Takes the first `count` units, or all there are. Linear in them. */
+  /** Removes and returns the first `count` units, or all if there are fewer. Linear in them. */
   take(count: number): string {
     let left = Math.min(count, this.length)
     this.length -= left

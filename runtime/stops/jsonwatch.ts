@@ -1,6 +1,6 @@
 /**
- * When is a JSON text complete? For output that no grammar constrains; a constrained output is its
- * own checker.
+ * When is a JSON text complete? For output without a grammar; the grammar of a constrained output
+ * says so itself.
  *
  * A pushdown automaton for RFC 8259, one UTF-16 unit a step: a state for the place inside the
  * current value and a list of open brackets. It never looks back, so any cut of the text into
@@ -8,7 +8,7 @@
  * of the stream), since `1` may become `12`.
  */
 
-/** What a text is so far: the begin of a JSON value, a whole one, or neither. */
+/** State of a text: the beginning of a JSON value, a whole one, or neither. */
 export type JsonStatus = "incomplete" | "complete" | "invalid"
 
 export interface JsonVerdict {
@@ -47,7 +47,7 @@ type Place =
 
 const numberEnds: ReadonlySet<Place> = new Set(["zero", "integer", "fraction", "exponentDigits"])
 
-/** Tells when a text that comes in pieces is a whole JSON value. O(1) a unit. */
+/** Finds when a text that comes in pieces is a whole JSON value. O(1) a unit. */
 export class JsonWatch {
   private readonly lead: "strict" | "skip"
   private place: Place = "lead"
@@ -154,7 +154,7 @@ export class JsonWatch {
       case "zero":
       case "integer":
         if (isDigit && this.place === "integer") return this.place
-        // `01` is no number followed by something: it is malformed.
+        // `01` is malformed, not a number followed by something.
         if (isDigit) return this.die()
         if (unit === ".") return "point"
         break

@@ -19,7 +19,7 @@ export interface RepetitionOptions {
 /** Tokens of a pattern. */
 export const maxPattern = 1024
 
-/** Throws RequestError on a range that is none. */
+/** Throws RequestError on an empty range. */
 export function checkRepetition(options: RepetitionOptions): Required<RepetitionOptions> & { min: number } {
   const { max, count } = options
   const min = options.min ?? 1

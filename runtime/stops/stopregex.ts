@@ -4,7 +4,7 @@
  *
  * Each position begins a thread, a state of the pattern's automaton and the place where it began;
  * of threads in one state the earliest is kept, so there are never more than states. The first end
- * decides, at that end the longest match; what is held back begins where the earliest live thread
+ * wins, and at that end the longest match. The held text begins where the earliest live thread
  * does. Text is read by code points, so the result does not depend on how it was cut into tokens.
  * To `$`, `\b` and lookaheads the text ends where it has been written to.
  */
@@ -73,7 +73,7 @@ function compilePattern(pattern: string | RegExp, name: string, deadline: number
   }
   let grammars: Grammar[]
   try {
-    // Within a group `a)|(b`, which is none, would be two patterns.
+    // Inside a group the malformed pattern `a)|(b` would become two patterns.
     const group = groupOf(source, flags, "")
     grammars = [group, `[^]${group}`].map((each) => {
       const limits = { compileMs: Math.max(1, deadline - performance.now()) }
@@ -110,7 +110,7 @@ export class RegexWatch {
   found: RegexMatch[] = []
   private readonly patterns: readonly Pattern[]
   /**
-   * By pattern: state → where its earliest thread began. Those of `first` and of `later` are told
+   * By pattern: state → where its earliest thread began. Those of `first` and of `later` are kept
    * apart.
    */
   private readonly firsts: Map<number, number>[]

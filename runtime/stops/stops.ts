@@ -5,7 +5,7 @@
  * An automaton over UTF-16 units (`automaton.ts`) finds the earliest end of any stop string, the
  * longest where several end together: so the result does not depend on how the text was cut into
  * tokens. The automaton's depth is the length of the longest suffix that could still become a stop
- * string: exactly that much is held back, and what was sent is never taken back.
+ * string: exactly that much is held back, and sent text is never retracted.
  */
 
 import { RequestError } from "../errors.ts"
@@ -44,15 +44,15 @@ function refused(what: string): RequestError {
 }
 
 export interface StopStep {
-  /** What may be sent now. */
+  /** Text that may be sent now. */
   text: string
   /** The stop string, or the source of the pattern, that ended the output; or null. */
   stop: string | null
 }
 
 /**
- * Patterns that are watched along with the strings: `RegexWatch`, or what it has found somewhere
- * else.
+ * Patterns that are watched along with the strings: `RegexWatch`, or its results from another
+ * thread.
  */
 export interface PatternWatch {
   /** Matches that end at the last code point read, the longest first. */
@@ -114,7 +114,7 @@ export class StopWatch {
     return { text: this.release(Math.max(0, this.held.length - heldCount)), stop: null }
   }
 
-  /** What was held back, once no more text comes. */
+  /** Returns the held text at the end of the output. */
   flush(): string {
     this.node = 0
     return this.release(this.held.length)

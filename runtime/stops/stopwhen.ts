@@ -1,10 +1,10 @@
 /**
- * Ends of unconstrained text that are told by its structure: a whole JSON value, a whole XML
- * element, a whole tool call.
+ * Ends of unconstrained text by its structure: a whole JSON value, a whole XML element, a whole
+ * tool call.
  *
  * Text around it is skipped: JSON begins at a `{` or `[`, XML at a tag, a tool call's JSON behind
- * its trigger. What turns out to be none of it is text too, and the watch begins anew at the unit
- * that did not fit. Nothing is held back: an end is known with the last unit of what it ends.
+ * its trigger. A candidate that turns out to be malformed is text too, and the watch restarts at
+ * the unit that did not fit. No text is held back: an end is known with its last unit.
  */
 
 import { type JsonVerdict, JsonWatch } from "./jsonwatch.ts"
@@ -22,7 +22,7 @@ interface TextWatch {
   push(text: string): JsonVerdict
 }
 
-/** Tells where a text that comes in pieces has the end of the first whole value of its kind. */
+/** Finds the end of the first whole value of its kind in a text that comes in pieces. */
 export class StopWhen {
   readonly kind: StopWhenKind
   private watch: TextWatch

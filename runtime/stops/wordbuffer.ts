@@ -11,7 +11,7 @@ import { HeldText } from "./heldtext.ts"
 export class WordBuffer {
   private readonly held = new HeldText()
 
-  /** What may be sent now. Text comes in whole code points. */
+  /** Adds text of whole code points. Returns the text that may be sent now. */
   push(text: string): string {
     const heldCount = this.held.length
     this.held.push(text)

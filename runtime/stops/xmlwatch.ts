@@ -1,5 +1,5 @@
 /**
- * When is an XML element complete? For output that no grammar constrains.
+ * When is an XML element complete? For output without a grammar.
  *
  * An automaton over UTF-16 units with a stack of open tags. Comments, CDATA sections, processing
  * instructions and declarations are passed over, quoted attribute values too; an element may close

@@ -1,8 +1,10 @@
-/** What a caller asks of a turn: tools that may be called, and how much is thought before. */
+/**
+ * Options of a turn: tools that may be called, and how much the model thinks before.
+ */
 
 import type { Fields } from "../../grammar/options.ts"
 
-/** Tools, calls and reasoning of one request. Every field may be missing. */
+/** Tools, calls and reasoning of one request. Every field is optional. */
 export interface TurnOptions {
   /**
    * Tools that the model may call: objects as OpenAI's chat requests have them, `{type: "function",
@@ -42,11 +44,11 @@ export const turnFields = {
   },
 } as const satisfies Fields<TurnOptions>
 
-/** A call that a turn holds. */
+/** A call of a turn. */
 export interface ToolCall {
   readonly id: string
   readonly name: string
-  /** Of a custom tool the arguments are its input as it is, else they are a JSON text. */
+  /** For a custom tool the arguments are its raw input, else they are a JSON text. */
   readonly isCustom: boolean
   readonly arguments: string
   /** False where the budget ended within it. */

@@ -1,8 +1,8 @@
 /**
- * One answer's text → what it says: reasoning, text and calls, as they come and as a whole.
+ * One answer's text → its contents: reasoning, text and calls, as they come and as a whole.
  *
- * A piece of text may say several things, or nothing yet. Its tokens and their log-probabilities go
- * with the first thing that is said from it on, so that none is lost or counted twice.
+ * A piece of text may have several contents, or none yet. Its tokens and their log-probabilities go
+ * with the first content from it on, so that none is lost or counted twice.
  */
 import { TimeError, withinTime } from "../../grammar/deadline.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
@@ -15,7 +15,7 @@ import type { TokenLogprobs } from "../../sampler/index.ts"
 import type { CertaintySpan } from "../fields/certainty.ts"
 import type { ToolCall } from "./options.ts"
 
-/** What an answer says, as its stream has it. */
+/** The contents of an answer, as in its stream. */
 export type TurnPiece =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
@@ -35,14 +35,14 @@ export interface Carried {
 }
 
 /**
- * Milliseconds that the schemas of tools may be asked for in one piece of text: the event loop
- * waits meanwhile.
+ * Milliseconds for which the schemas of tools may be evaluated in one piece of text, since that
+ * blocks the event loop.
  */
 const maxAskMs = 25
 
 export class TurnReading {
   /**
-   * The schemas of the tools take too long to be asked here: what is not said yet is read apart
+   * The schemas of the tools take too long to be evaluated here: the rest is read in another thread
    * when the text is over.
    */
   isSlow = false
@@ -53,7 +53,7 @@ export class TurnReading {
   private readonly said: TurnEvent[] = []
   private readonly ids: string[] = []
   private carried: Carried = { tokens: [] }
-  /** Tokens of which it is not known yet what they say. */
+  /** Tokens whose content is not known yet. */
   private unread = 0
   private readonly turnEnd: string
   private readonly bytesOf: (token: number) => number
@@ -86,7 +86,7 @@ export class TurnReading {
     const pieces = this.pieces(events)
     // A forced run may hold the end of the reasoning and what follows it.
     if (isMixed) this.reasoningTokens -= this.tokensBehind(text, carried.tokens)
-    // What stands behind the last piece in these tokens is still to be said.
+    // The content behind the last piece of these tokens is still to come.
     if (certainty && pieces.length > 0 && !endsAlike(text, pieces)) this.carried.certainty = certainty
     return pieces
   }
@@ -101,7 +101,7 @@ export class TurnReading {
     return this.isSlow ? [] : this.closed(this.pieces(events), isWhole)
   }
 
-  /** The text is over and was read apart: what it says beyond what was said. */
+  /** Ends a text that was read in another thread. Returns the contents that are still missing. */
   complete(read: ReadTurn, isWhole: boolean): (TurnPiece & Carried)[] {
     const said = gather(this.said)
     const { reasoning, text } = said
@@ -139,7 +139,7 @@ export class TurnReading {
     }
   }
 
-  /** What no piece has carried. */
+  /** Tokens that no content has carried. */
   takeCarried(): Carried {
     const { carried } = this
     this.carried = { tokens: [] }
@@ -159,7 +159,7 @@ export class TurnReading {
     return count
   }
 
-  /** All that was said. */
+  /** All contents so far. */
   get turn(): { text: string; reasoning: string; toolCalls: ToolCall[] } {
     const { text, reasoning, calls } = gather(this.said)
     const toolCalls = calls.map(({ name, isCustom, arguments: args, isComplete }, i) => {

@@ -1,9 +1,9 @@
 /**
- * The tool loop: answer, call, answer again, until the model has said what it has to say.
+ * The tool loop: answer, call, answer again, until an answer has no calls.
  *
- * The calls of a turn run at the same time. What a tool throws is told to the model, as the tool's
- * result: it may do better the next time. Arguments are what the tool's schema allows, and what its
- * own validator makes of them.
+ * The calls of a turn run at the same time. An error of a tool is sent to the model as the tool's
+ * result, so that it can correct the call. Arguments satisfy the tool's schema, and have passed its
+ * own validator.
  */
 import { checkOptions, type Fields, OptionError } from "../../grammar/options.ts"
 import { type GenerateResult, withJson } from "../engine/generation.ts"
@@ -33,7 +33,7 @@ export function tool<Args>(
   return made
 }
 
-/** What a run asks for beside its messages. */
+/** Options of a run. */
 export interface RunOptions extends Omit<GenerateOptions, "tools" | "n"> {
   readonly tools: Readonly<Record<string, RunTool>>
   /** Turns of the model; the last one may not call. Default 8. */
@@ -53,14 +53,14 @@ const toolFields = {
   execute: "function",
 } as const satisfies Fields<RunTool>
 
-/** The last answer, and how it came about. */
+/** The last answer, with the conversation that led to it. */
 export interface RunResult extends GenerateResult {
   /** The conversation with all calls, results and the answer. */
   readonly messages: readonly Message[]
   readonly steps: number
 }
 
-/** Who answers: an engine. */
+/** The part of an engine that answers. */
 interface Answering {
   generate(messages: readonly Message[], options: GenerateOptions): Promise<GenerateResult>
 }
@@ -88,14 +88,14 @@ export async function run(
     },
   }))
   for (let steps = 1; ; steps++) {
-    // A choice is for the first turn: a call that is required would never end.
+    // A tool choice holds for the first turn only: with a required call the loop would never end.
     const toolChoice = steps === maxSteps ? "none" : steps === 1 ? options.toolChoice : "auto"
     const result = await engine.generate(messages, { ...options, tools: described, toolChoice })
     const { text, toolCalls } = result
     messages.push(assistantMessage(text, toolCalls))
     if (toolCalls.length === 0) return withJson({ ...result, messages, steps })
     messages.push(...(await Promise.all(toolCalls.map((call) => answerOf(call, tools)))))
-    // With one step alone the calls are the answer.
+    // With a single step the calls are the answer.
     if (steps === maxSteps) return withJson({ ...result, messages, steps })
   }
 }
@@ -132,7 +132,7 @@ function assistantMessage(text: string, calls: readonly ToolCall[]): Message {
   }
 }
 
-/** What a call came to, for the model. */
+/** Returns the result of a call, for the model. */
 async function answerOf(
   { id, name, arguments: args }: ToolCall,
   tools: RunOptions["tools"],

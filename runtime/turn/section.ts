@@ -3,14 +3,14 @@
  * to the model.
  *
  * Templates begin the section at the end of the prompt, or write an empty one where the model is
- * not to think. What the prompt says is what counts: it tells in every way of asking, by effort, by
+ * not to think. The prompt decides, since it shows the request in every form: by effort, by
  * variables of the template, or in the text.
  */
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 
-/** What a request asks of the section. */
+/** A request's options of the section. */
 export interface SectionOptions {
-  /** The model is not to think: the answer is the answer from its first token. */
+  /** The model must not think: the output is the answer from its first token. */
   readonly isOff: boolean
   /** Tokens that the section may take; null: no bound. */
   readonly maxTokens: number | null

@@ -1,6 +1,6 @@
 /**
- * Turns whose tools take long to ask what their arguments can be: they are read when they are over,
- * each in a thread of its own, which is ended when it outlives its time.
+ * Turns whose tools have slow schemas: they are read when they are over, each in a thread of its
+ * own, which is ended when its time is over.
  */
 import { Worker } from "node:worker_threads"
 import type { ReadTurn } from "../../grammar/tags/styles/read/events.ts"
@@ -14,7 +14,7 @@ export type SlowAnswer = { readonly read: ReadTurn } | { readonly error: PackedE
 
 /** Milliseconds for one turn, its thread's start among them. */
 const maxReadMs = 10_000
-/** Turns that are read at once. */
+/** Number of turns that are read at once. */
 const maxThreads = 2
 
 export class SlowReading {

@@ -1,8 +1,8 @@
 /**
  * Which tool-call style a model writes and how it marks its reasoning, as its chat template tells.
  *
- * A template shows to the model the calls of earlier turns in the very form in which it is to write
- * its own. The forms are told apart by spellings that no other family uses.
+ * A template shows the model the calls of earlier turns in the form in which it must write its own.
+ * The forms are recognised by spellings that no other family uses.
  */
 import { styleOf } from "../../grammar/tags/styles/all.ts"
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
@@ -11,13 +11,11 @@ import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 export interface ModelStyle {
   /** The name of its tool-call style. */
   readonly style: string
-  /**
-   * The section before the answer; null: the model does not think aloud, as far as anybody knows.
-   */
+  /** The section before the answer; null: the model is not known to write its reasoning. */
   readonly reasoning: Reasoning | null
 }
 
-/** The first whose spellings are all in a template. */
+/** Styles with their spellings: the first whose spellings are all in a template is used. */
 const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]])[] = [
   ["harmony", /<\|channel\|>/, /<\|message\|>/],
   ["muse", /<atem:function_calls>/],
@@ -52,7 +50,7 @@ const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]]
   ["llama3_json", /"parameters": /, /<\|start_header_id\|>/],
 ]
 
-/** Where a template says nothing of calls. */
+/** The style if a template does not mention calls. */
 const defaultStyle = "hermes"
 
 /** Reads the texts of a model's chat templates, joined. */
@@ -78,8 +76,8 @@ function reasoningOfTemplate(template: string, style: string): Reasoning | null 
 }
 
 /**
- * What `--reasoning` says: `auto`: what the template tells; `none`; or `begin,end`. Throws
- * RangeError on anything else.
+ * What `--reasoning` says: `auto`: as the template shows; `none`; or `begin,end`. Throws RangeError
+ * on anything else.
  */
 export function readReasoning(said: string, template: ModelStyle): Reasoning | null {
   if (said === "auto") return template.reasoning

@@ -1,6 +1,6 @@
 /**
- * A request's turn: what the model writes as one grammar, from its reasoning to its last call, and
- * how that is read back.
+ * A request's turn: the model's output as one grammar, from its reasoning to its last call, and the
+ * reading of it.
  *
  * A turn is made where there are tools, or where the model may think before it answers: then the
  * constraint of the answer stands in the turn's grammar, so that it can neither begin early nor be
@@ -21,7 +21,7 @@ import type { ModelStyle } from "./style.ts"
 /** The turn of one request. */
 export interface RequestTurn {
   readonly turn: Turn
-  /** What the text is held to; null: nothing, it is only read. */
+  /** The constraint of the text; null: the text is only read. */
   readonly constraint: Constraint | null
   /**
    * There may be calls: they are whole, so the budget's rule completes the turn unless the request
@@ -37,12 +37,12 @@ export interface RequestTurn {
 /** Tokens at the end of a prompt in which the beginning of a reasoning section is looked for. */
 const tailTokens = 16
 
-/** Whether a request asks for calls, or has told what may be called. */
+/** Whether a request asks for calls, or has named tools. */
 function hasTools({ tools }: TurnOptions): boolean {
   return tools !== undefined && tools !== null && tools.length > 0
 }
 
-/** What the chat template is told of the turn, beside what the caller tells it. */
+/** The chat template's variables for the turn, added to the caller's. */
 export function templateOptionsOf(options: TurnOptions, given: TemplateOptions = {}): TemplateOptions {
   const { tools, toolChoice, toolsInPrompt, reasoningEffort: effort } = options
   const isShown = hasTools(options) && toolChoice !== "none" && toolsInPrompt !== false
@@ -76,13 +76,13 @@ function parseSchema(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The compilation will say what is wrong with it.
+    // The compilation reports the error.
     return text
   }
 }
 
 /**
- * The turn of a request behind a prompt, or null where the answer is all that is written. Throws
+ * Returns the turn of a request behind a prompt, or null if the output is only the answer. Throws
  * GrammarError with a pointer into `tools`, or the field that is wrong as its path, and
  * RequestError.
  */
@@ -121,9 +121,9 @@ export function openTurn(
 export interface TurnContext {
   readonly promptIds: readonly number[]
   readonly vocabulary: Vocabulary
-  /** What the answer is held to. */
+  /** The constraint of the answer. */
   readonly constraint: Constraint | null
-  /** What the compiler is told of tools and answer. */
+  /** The compiler's options for tools and answer. */
   readonly policies: CompileOptions
   /** The request asks for the budget's rule. */
   readonly closes: boolean
@@ -131,7 +131,7 @@ export interface TurnContext {
   readonly callsBefore: number
 }
 
-/** Clients send the other fields with every request; this one asks for what cannot be. */
+/** Clients send the other fields with every request; this one asks for something impossible. */
 function checkNoTools({ toolChoice: choice }: TurnOptions): void {
   if (choice === undefined || choice === null || choice === "none" || choice === "auto") return
   throw new RequestError(

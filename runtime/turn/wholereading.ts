@@ -1,6 +1,6 @@
 /**
- * A turn that is read back when it is over, in one go: what its text says, whatever the schemas of
- * its tools take.
+ * Reads a finished turn at once: the contents of its text, however long the schemas of its tools
+ * take.
  */
 import type { Turn } from "../../grammar/tags/styles/plan.ts"
 import { gather, type ReadTurn } from "../../grammar/tags/styles/read/events.ts"
