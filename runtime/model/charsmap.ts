@@ -1,5 +1,5 @@
 /**
- * SentencePiece's normalizer: a table of texts and what each becomes, in the file as
+ * SentencePiece's normalizer: a table from texts to their normal forms, in the file as
  * `precompiled_charsmap`.
  *
  * The table is a trie in two interleaved arrays (Aoe 1989, as in darts-clone) behind its length in
@@ -10,7 +10,7 @@
  * that begins one.
  */
 
-/** The normalizer of a table in base64. Throws RangeError where it is cut off. */
+/** The normalizer of a table in base64. Throws RangeError if it is truncated. */
 export function charsmapNormalizer(base64: string): (text: string) => string {
   const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
   const view = new DataView(bytes.buffer)
@@ -22,7 +22,10 @@ export function charsmapNormalizer(base64: string): (text: string) => string {
   const texts = bytes.subarray(4 + trieBytes)
 
   const offset = (unit: number): number => (unit >>> 10) << ((unit & 0x200) >>> 6)
-  /** What the shortest key that begins `part` becomes; undefined where none does. */
+  /**
+   * Returns the normal form of the shortest key that is a prefix of `part`; undefined if there is
+   * none.
+   */
   const lookUp = (part: string): string | undefined => {
     let at = offset(units[0])
     for (const byte of encoder.encode(part)) {

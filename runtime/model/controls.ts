@@ -1,11 +1,11 @@
 /**
- * Control tokens by their spellings: whether a text holds one, or could complete one at its edges,
- * and how it is hidden from a chat template, whose own spellings are left.
+ * Control tokens by their spellings: finds them in a text, or parts of them at its edges, and hides
+ * them from a chat template, whose own spellings stay.
  */
 
 /**
- * Spellings that part a turn: brackets around a name. Runs of white space, say, are no control
- * tokens.
+ * Spellings that structure a turn: brackets around a name. Added tokens such as runs of white space
+ * are not control tokens.
  */
 const tag = /^(?:<[^\s<>]+>|\[\/?[A-Z_]+\])$/
 
@@ -34,12 +34,15 @@ export class Controls {
     return this.spellings.some((spelling) => text.includes(spelling))
   }
 
-  /** Whether the text holds one, or its end or start is a part of one. */
+  /** Whether the text holds one, or its start or end is a part of one. */
   touch(text: string): boolean {
     return this.occurIn(text) || this.edge(text, "end") > 0 || this.edge(text, "start") > 0
   }
 
-  /** The text with placeholders for what touches; what they stand for is added to `hidden`. */
+  /**
+   * Returns the text with placeholders for control tokens and parts of them, which are added to
+   * `hidden`.
+   */
   hide(text: string, nonce: string, hidden: string[]): string {
     const put = (part: string): string => {
       hidden.push(part)
@@ -81,7 +84,7 @@ export class Controls {
   }
 }
 
-/** The text with what stands for its placeholders. */
+/** Returns the text with its placeholders replaced. */
 export function unhide(text: string, nonce: string, hidden: readonly string[]): string {
   const placeholder = new RegExp(`z${nonce}z(\\d+)z`, "g")
   return text.replace(placeholder, (_, index: string) => hidden[Number(index)])

@@ -13,7 +13,7 @@ import type { Vocabulary } from "../../mask/vocabulary.ts"
 export class Detokenizer {
   private readonly vocabulary: Vocabulary
   private readonly rendersSpecials: boolean
-  /** The begin of a code point that is not whole yet: 0 to 3 bytes. */
+  /** The beginning of a code point that is not whole yet: 0 to 3 bytes. */
   private held = new Uint8Array(0)
   private isFirst: boolean
   /** Bytes that are still to be left out. */
@@ -53,7 +53,7 @@ export class Detokenizer {
   }
 
   /**
-   * How many bytes are held back. At the end of an output they are a character cut off, and are
+   * How many bytes are held back. At the end of an output they are a truncated character, and are
    * dropped.
    */
   get heldCount(): number {
@@ -69,7 +69,7 @@ export class Detokenizer {
 }
 
 const encoder = new TextEncoder()
-// Without ignoreBOM a U+FEFF at the start of every chunk would be eaten.
+// Without ignoreBOM a U+FEFF at the start of a chunk would be dropped.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**

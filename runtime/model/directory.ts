@@ -2,10 +2,10 @@
  * A model directory in the Hugging Face layout, or in that of onnxruntime-genai's builder →
  * everything the engine needs to know before it opens the graph.
  *
- * Each wrong directory is refused here, by the name of the file and with the way out: a missing
- * file, text that is not JSON, no end-of-sequence id. What only the graph knows (inputs, cache,
- * width) is checked in `ort/signature.ts`. End ids are the union of three files, because each of
- * them alone is known to be incomplete: Llama 3 ends by three ids.
+ * Each wrong directory is refused here, with the name of the file and what to do: a missing file,
+ * text that is not JSON, no end-of-sequence id. Properties of the graph (inputs, cache, width) are
+ * checked in `ort/signature.ts`. End ids are the union of three files, because each of them alone
+ * is known to be incomplete: Llama 3 ends by three ids.
  */
 
 import { readdir, readFile, stat } from "node:fs/promises"
@@ -31,7 +31,7 @@ export interface ModelDirectory {
   readonly tokenizerConfig: Readonly<Record<string, unknown>>
   /** Ascending, never empty. */
   readonly endIds: readonly number[]
-  /** How many positions the model has; undefined when config.json does not say. */
+  /** How many positions the model has; undefined if config.json does not say. */
   readonly contextLength: number | undefined
   readonly chatTemplates: ReadonlyMap<string, string>
 }
@@ -89,7 +89,7 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
   }
 }
 
-/** Null where there is a `config.json`, or no `genai_config.json`. */
+/** Null if there is a `config.json`, or no `genai_config.json`. */
 async function readGenai(directory: string): Promise<GenaiModel | null> {
   const name = "genai_config.json"
   const isThere = async (file: string) => (await kindOf(join(directory, file)))?.isFile() ?? false
@@ -146,7 +146,7 @@ async function graphsIn(directory: string): Promise<{ file: string; dtype: strin
   return graphsAmong(files.filter((_, i) => isFile[i]))
 }
 
-/** Those of `files` that some type of weights names, and it. */
+/** Returns those of `files` that a type of weights names, with that type. */
 export function graphsAmong(files: readonly string[]): { file: string; dtype: string }[] {
   return dtypes.flatMap((dtype) =>
     graphFilesOf(dtype)
@@ -172,17 +172,14 @@ type JsonObject = Record<string, unknown>
 /** Chat templates of one model, at most. */
 export const maxTemplates = 64
 
-/**
- * So many bytes of a file of a model directory are read at most: several times what is known of
- * models.
- */
+/** Maximum bytes of a file of a model directory: several times the largest known. */
 export function maxBytesOf(file: string): number {
   if (file === "tokenizer.json") return 2 ** 27
   if (file.endsWith(".jinja")) return 2 ** 20
   return file.endsWith(".json") ? 2 ** 24 : Number.POSITIVE_INFINITY
 }
 
-/** Throws ModelError on one that is larger than models have it, and what the file system says. */
+/** Throws ModelError on a larger file, and errors of the file system. */
 async function readText(path: string): Promise<string> {
   const most = maxBytesOf(basename(path))
   const { size } = await stat(path)

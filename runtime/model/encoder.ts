@@ -1,11 +1,11 @@
 /**
  * `tokenizer.json` → an encoder that cuts texts where Python's `tokenizers` cuts them.
  *
- * The package under it reads some steps otherwise: digits are ASCII's, white space is JavaScript's,
- * words have ASCII letters, and of the ways to part a text at a pattern it knows two. But it runs
- * regular expressions as they are meant, so each such step is written as one before the package
- * sees it. What cannot be written so is refused by name: ids that a model was not trained on are
- * worse than none.
+ * The package below reads some steps differently: digits are ASCII's, white space is JavaScript's,
+ * words have ASCII letters, and it knows only two of the ways to split a text at a pattern. But it
+ * runs regular expressions correctly, so each such step is rewritten as one before the package sees
+ * it. A step that cannot be rewritten is refused by name: ids that a model was not trained on are
+ * worse than an error.
  */
 
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
@@ -32,7 +32,7 @@ export function openEncoder(path: string, json: Json, config: Json): Encode {
     const strip = stripping(json)
     const bytesOf = fallingBack(json.model as Json)
     return (text, addSpecialTokens) => {
-      // Half a surrogate pair is U+FFFD, as in UTF-8, also to vocabularies of characters.
+      // A lone surrogate is U+FFFD, as in UTF-8, also for vocabularies of characters.
       const { ids, tokens } = encoder.encode(strip(text.toWellFormed()), {
         add_special_tokens: addSpecialTokens,
       })
@@ -63,7 +63,7 @@ function mended(json: Json): Json {
   }
 }
 
-/** The package takes every such table for that of NFKC; here each does what it says. */
+/** The package treats every such table as NFKC's; here each is applied as it is. */
 function replaceCharsmaps({ normalizer }: Encoder, given: unknown): void {
   const maps: string[] = []
   stepsOf(given, "normalizers", (step) => {
@@ -92,8 +92,8 @@ function fallingBack({ vocab, unk_id: unknown, byte_fallback: falls }: Json) {
 }
 
 /**
- * Behind ByteLevel: bytes that a vocabulary lacks are gone before pairs are merged, so that their
- * neighbours are pairs.
+ * Behind ByteLevel: bytes that a vocabulary lacks are removed before pairs are merged, so that
+ * their neighbours form pairs.
  */
 function dropping(step: Json, model: Json): readonly Json[] {
   if (step.type !== "ByteLevel" || model.type !== "BPE" || typeof model.unk_token === "string") return []
@@ -144,7 +144,7 @@ function stepsOf(step: unknown, list: string, mend: (step: Json) => readonly Jso
 
 function normalizer(step: Json): readonly Json[] {
   if (step.type === "BertNormalizer") return bertNormalizer(step)
-  // There `$` is a letter like any other.
+  // There `$` is an ordinary letter.
   if (step.type === "Replace")
     return [{ ...step, content: String(step.content ?? "").replaceAll("$", "$$$$") }]
   return [step]
@@ -171,7 +171,7 @@ const wordsOfGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\
 /** What counts as punctuation: that of Unicode, and all of ASCII's signs. */
 const sign = "[\\p{P}$+<=>^`|~]"
 
-/** A pre-tokenizer as steps that the package reads rightly. */
+/** Returns a pre-tokenizer as steps that the package reads correctly. */
 function preTokenizer(step: Json): readonly Json[] {
   switch (step.type) {
     case "ByteLevel": {

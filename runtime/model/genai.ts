@@ -1,16 +1,16 @@
 /**
- * `genai_config.json`, which the model builder of onnxruntime-genai writes beside its graph: what
- * `config.json` says elsewhere, under other names, and the name of the graph.
+ * `genai_config.json`, which the model builder of onnxruntime-genai writes beside its graph: the
+ * contents of `config.json` under other names, and the name of the graph.
  *
- * A graph whose inputs and outputs have other names than those of the Hugging Face layout is
- * refused by the first of them.
+ * A graph with an input or output whose name differs from the Hugging Face layout is refused by the
+ * first such name.
  */
 import { ModelError } from "../errors.ts"
 
 type JsonObject = Readonly<Record<string, unknown>>
 
 export interface GenaiModel {
-  /** As `config.json` would have it. */
+  /** The configuration in the form of `config.json`. */
   readonly config: Readonly<Record<string, unknown>>
   /** The graph's file in the directory. */
   readonly graph: string

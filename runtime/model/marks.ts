@@ -1,9 +1,9 @@
 /**
- * Marks: the places of a slot's text to which a model with states can go back.
+ * Marks: the places of a slot's text to which a model with states can return.
  *
- * Keys and values can be cut behind any token, a state cannot: it stands for all tokens before it.
- * So it is kept at the ends of some pieces of a prompt. Who cuts prompts and who keeps states are
- * two threads: both count by this rule, and need not ask each other.
+ * Keys and values can be truncated behind any token. A state cannot, since it summarises all tokens
+ * before it. So it is kept at the ends of some pieces of a prompt. Who cuts prompts and who keeps
+ * states are two threads: both follow this rule, so they need no messages about it.
  */
 
 /**

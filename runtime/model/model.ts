@@ -2,10 +2,10 @@
  * The model as the engine sees it: a fixed set of slots, each with the keys and values of one
  * sequence, and one function from a batch of new tokens to logits.
  *
- * A feed says where its tokens start, so that going back is no operation of its own: `start` below
- * the length of the slot forgets what lies behind. The logits of a feed depend on its own tokens
+ * A feed says where its tokens start, so rewinding needs no operation of its own: a `start` below
+ * the length of the slot drops the tokens behind it. The logits of a feed depend on its own tokens
  * and on how they were cut into feeds, never on the neighbours in the batch, on the slot or on the
- * time: same bits in any company. Another cut changes them by rounding.
+ * time: the bits are the same beside any neighbours. Another cut changes them by rounding.
  */
 
 export interface Feed {
@@ -17,7 +17,7 @@ export interface Feed {
   readonly logitsCount: number
   /** First take over the first `start` tokens of another slot. */
   readonly copyFrom?: number
-  /** The next feeds of this slot may go back to its end, where the model has marks. */
+  /** Later feeds of this slot may return to its end, if the model has marks. */
   readonly isMarked?: boolean
   /**
    * The tokens are read as if each came in a feed of its own, where the model can do that
@@ -31,7 +31,7 @@ export interface ModelWork {
   readonly runs: number
   /** Tokens that were computed. */
   readonly places: number
-  /** Of these, tokens of rows that lay between those that were wanted. */
+  /** Of these, tokens of rows between the wanted ones. */
   readonly placesInVain: number
 }
 
@@ -47,8 +47,8 @@ export interface Model {
    */
   readonly canRewind: boolean
   /**
-   * Where it is not: so many ends of marked feeds in a slot can be gone back to, as `withMark`
-   * counts them. 0: none.
+   * Otherwise: how many ends of marked feeds in a slot can be returned to, as `withMark` counts
+   * them. 0: none.
    */
   readonly marks: number
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
@@ -59,8 +59,8 @@ export interface Model {
    */
   readonly joinsFeeds: boolean
   /**
-   * Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for
-   * speed, whether it has their law.
+   * Whether a stepwise feed has the bits of its tokens one by one; if bits are traded for speed,
+   * whether it has the same distribution.
    */
   readonly readsSteps: boolean
   /** For the log: what runs the model and how. */
@@ -76,7 +76,7 @@ export interface Model {
    */
   readonly answeredAt: number
   readonly work: ModelWork
-  /** Whether what runs the model is being loaded afresh; calls wait for it meanwhile. */
+  /** Whether the model is being loaded again; calls wait meanwhile. */
   readonly isRestarting: boolean
   /**
    * Called when what ran the model has died and is being started again: all slots are empty from

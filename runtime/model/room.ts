@@ -1,11 +1,13 @@
-/** Room on a disk: asked for before many bytes are written, and named when it did not do. */
+/**
+ * Disk space: checked before many bytes are written, and reported if it does not suffice.
+ */
 import { mkdir, stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import { ModelError } from "../errors.ts"
 
 /**
- * Where something large is written, and how a user has it written elsewhere: "set HF_HUB_CACHE to
- * another folder".
+ * The folder of a large file, and how a user can choose another one: "set HF_HUB_CACHE to another
+ * folder".
  */
 export interface Disk {
   readonly folder: string
@@ -13,21 +15,21 @@ export interface Disk {
 }
 
 /**
- * Makes a folder and those above it. Throws what the file system says. Node's own `recursive` never
- * returns where a folder that is there takes no other (`/proc/1`), and then the process does not
- * end either.
+ * Makes a folder and those above it. Throws errors of the file system. Node's own `recursive` never
+ * returns if an existing folder accepts no new one (`/proc/1`), and then the process does not end
+ * either.
  */
 export async function makeFolder(path: string): Promise<void> {
   const isThere = async (folder: string) => (await stat(folder).catch(() => null))?.isDirectory() ?? false
   if (await isThere(path)) return
   if (dirname(path) !== path) await makeFolder(dirname(path))
   await mkdir(path).catch(async (error) => {
-    // Another may have made it meanwhile.
+    // Another process may have made it meanwhile.
     if (!(await isThere(path))) throw error
   })
 }
 
-/** Throws ModelError where the disk has no room for so many bytes. `what` begins the sentence. */
+/** Throws ModelError if the disk has no room for this many bytes. `what` begins the sentence. */
 export async function checkRoom(what: string, { folder, way }: Disk, bytes: number): Promise<void> {
   const disk = await statfs(folder).catch(() => undefined)
   if (disk === undefined || !(bytes > disk.bavail * disk.bsize)) return
@@ -36,7 +38,7 @@ export async function checkRoom(what: string, { folder, way }: Disk, bytes: numb
   )
 }
 
-/** What the file system refused to write, and how much room there is. `bytes` are to come. */
+/** Describes a failed write, with the free space. `bytes` are still to be written. */
 export async function unwritten(
   what: string,
   { folder, way }: Disk,

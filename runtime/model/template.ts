@@ -1,10 +1,10 @@
 /**
  * Messages → the text of a prompt, by the model's own chat template (Jinja).
  *
- * The template is the model's, the strings are the caller's: what it raises is the caller's fault
- * (a role it does not know, a conversation it does not allow) and becomes a RequestError with the
- * template's text. What it is given is what transformers gives it, so that the text is the one that
- * the model was trained on; test/models/templates.ts compares the two.
+ * The template is the model's, the strings are the caller's: an error that it raises is the
+ * caller's fault (an unknown role, a conversation that it does not allow) and becomes a
+ * RequestError with the template's message. Its variables are those of transformers, so that the
+ * text is the one that the model was trained on; test/models/templates.ts compares the two.
  */
 
 import { RequestError } from "../errors.ts"
@@ -23,11 +23,11 @@ export interface Message {
   [key: string]: unknown
 }
 
-/** What the model's chat template is given beside the messages. */
+/** Variables of the model's chat template beside the messages. */
 export interface TemplateOptions {
   tools?: readonly unknown[]
   documents?: readonly unknown[]
-  /** Ask for an answer at the end. Default true. */
+  /** Begin an answer at the end. Default true. */
   addGenerationPrompt?: boolean
   /** More variables of the template. */
   variables?: Readonly<Record<string, unknown>>
@@ -54,7 +54,7 @@ export class ChatTemplate {
     return this.sources.size > 0
   }
 
-  /** The source for conversations without tools; undefined where the model has no template. */
+  /** The source for conversations without tools; undefined if the model has no template. */
   get plainSource(): string | undefined {
     return this.sources.get("default") ?? this.sources.values().next().value
   }
@@ -124,7 +124,7 @@ export class ChatTemplate {
 const reasoningNames = ["reasoning_content", "thinking", "reasoning"] as const
 
 /**
- * The message as transformers hands it over: what is null is left out, reasoning has both names,
+ * The message as transformers hands it over: null fields are left out, reasoning has both names,
  * and calls are functions, their arguments values where `areValues`.
  */
 function asTemplatesKnow(message: Message, areValues: boolean): Message {
@@ -174,7 +174,7 @@ function asFunction(call: unknown, areValues: boolean): unknown {
   try {
     return { ...call, function: { ...func, arguments: readValue(text) } }
   } catch {
-    // What an earlier turn was cut off in stays the text that it is.
+    // If an earlier turn was truncated, its last message stays plain text.
     return call
   }
 }

@@ -2,15 +2,16 @@
  * Text → token ids, and messages → token ids.
  *
  * Trap: to the tokenizer, `<|im_end|>` in a user's text is the control token, and there is no
- * switch. So when a caller's string spells a control token (or could complete one at its edges),
- * the prompt takes another way: spellings in the caller's strings become placeholders, the template
- * renders, spellings that are left are the template's own and get names with a random nonce, the
- * caller's come back, and a second tokenizer reads the result, which knows its control tokens by
- * those names only. The template's ids are as before; the caller's text is ordinary pieces.
+ * switch. So if a caller's string spells a control token (or could complete one at its edges), the
+ * prompt is made differently: spellings in the caller's strings become placeholders; the template
+ * renders; the remaining spellings are the template's own and get names with a random nonce; the
+ * caller's strings are put back; and a second tokenizer, whose control tokens have only those
+ * names, reads the result. The template's ids are unchanged, and the caller's text is ordinary
+ * pieces.
  *
- * In a conversation the tags by which templates part a turn (`<tool_call>`) are control tokens too,
- * whether or not a tokenizer calls them special: a result of a tool must not close itself. Only
- * what an assistant said keeps them, since templates look for its reasoning there.
+ * In a conversation the tags by which templates structure a turn (`<tool_call>`) are control tokens
+ * too, whether or not a tokenizer calls them special: a result of a tool must not close itself.
+ * Only what an assistant said keeps them, since templates look for its reasoning there.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -32,7 +33,7 @@ const namedTokens = [
   "mask_token",
 ]
 
-/** What a tokenizer reads of a model's directory. */
+/** The parts of a model's directory that a tokenizer reads. */
 export type TokenizerDirectory = Pick<
   ModelDirectory,
   "path" | "tokenizerJson" | "tokenizerConfig" | "chatTemplates"
@@ -86,7 +87,10 @@ export class Tokenizer {
     return [...begin, ...this.openNonced(this.special).encode(text, false)]
   }
 
-  /** Ids of a part of a text: without a begin token, and what spells a control token is text. */
+  /**
+   * Ids of a part of a text: without a begin token, and the spelling of a control token is plain
+   * text.
+   */
   readonly encodePart = (text: string): number[] =>
     this.encode(text, { addSpecialTokens: false, parseSpecial: false })
 
@@ -122,7 +126,9 @@ export class Tokenizer {
     return encode(unhide(named, nonce, hidden), false)
   }
 
-  /** A copy with every string replaced; `map` is told which spellings are control tokens in it. */
+  /**
+   * A copy with every string replaced; `map` receives the spellings that are control tokens in it.
+   */
   private mapConversation(
     messages: readonly Message[],
     options: TemplateOptions,
@@ -182,8 +188,8 @@ export class Tokenizer {
 }
 
 /**
- * Without the special tokens for which the model has no column: to it they are text. Throws where
- * its chat template writes one.
+ * Without the special tokens for which the model has no column: for such a model they are plain
+ * text. Throws if its chat template writes one.
  */
 function withinColumns(directory: TokenizerDirectory, vocabulary: Vocabulary): TokenizerDirectory {
   const { tokenizerJson, tokenizerConfig, chatTemplates } = directory

@@ -24,7 +24,7 @@ import type { HubName } from "./name.ts"
 export interface CachedModel {
   readonly name: string
   readonly commit: string
-  /** Branches and tags that were this commit when they were asked for last. */
+  /** Branches and tags that were this commit when they were last requested. */
   readonly revisions: readonly string[]
   /** A model directory. */
   readonly path: string
@@ -44,7 +44,8 @@ export class HubCache {
   }
 
   /**
-   * The commit that `revision` was when it was asked for last, or is; null: nothing is known of it.
+   * Returns the commit of `revision` when it was last requested, or `revision` itself if it is a
+   * commit; null if unknown.
    */
   async commitOf({ name, revision }: HubName): Promise<string | null> {
     if (commitPattern.test(revision)) return (await isThere(this.snapshot(name, revision))) ? revision : null
@@ -69,20 +70,19 @@ export class HubCache {
     return join(this.folder(name), "blobs", digest)
   }
 
-  /** Whether this content is here, whole. */
+  /** Whether this content is complete on this machine. */
   async hasBlob(name: string, digest: string, bytes: number): Promise<boolean> {
     return (await stat(this.blob(name, digest)).catch(() => null))?.size === bytes
   }
 
-  /** Whether the commit has the file, whole. */
+  /** Whether the commit has the complete file. */
   async has(name: string, commit: string, file: string): Promise<boolean> {
     return isThere(join(this.snapshot(name, commit), file))
   }
 
   /**
-   * Gives the file of a commit the content of a blob. `file` is a plain path. Windows lets few
-   * users make symbolic links: there it is a hard link, and a copy where that is not possible
-   * either.
+   * Links the file of a commit to a blob. `file` is a plain path. Since Windows lets few users make
+   * symbolic links, it is a hard link there, or a copy if that is not possible either.
    */
   async link(name: string, commit: string, file: string, digest: string): Promise<void> {
     const blob = this.blob(name, digest)
@@ -90,7 +90,7 @@ export class HubCache {
     const path = join(folder, file)
     if (!path.startsWith(folder + sep)) throw new Error(`internal: ${path} is not in ${folder}`)
     await makeFolder(dirname(path))
-    // In one step, so that whoever reads meanwhile finds it whole or not at all.
+    // In one step, so that a concurrent reader finds the complete file or none.
     const fresh = `${path}.${randomUUID()}`
     await symlink(relative(dirname(path), blob), fresh)
       .catch(() => link(blob, fresh))

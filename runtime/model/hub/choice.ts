@@ -1,7 +1,7 @@
 /**
- * Which of a model's files are brought: a graph of the type of weights that is asked for with all
- * that a model directory is read from; where there is no graph, the safetensors in its place; or
- * one GGUF file, which holds everything.
+ * Which of a model's files are downloaded: a graph of the requested type of weights with all files
+ * of a model directory; without a graph, the safetensors instead; or one GGUF file, which holds
+ * everything.
  */
 import { ModelError } from "../../errors.ts"
 import { checkBuiltDtype } from "../build/dtype.ts"
@@ -18,7 +18,7 @@ import type { ListedFile } from "./listing.ts"
 import { type HubName, spellName } from "./name.ts"
 import { isSafetensors, safetensorsFiles } from "./source.ts"
 
-/** What a model directory is read from beside its graph. */
+/** The files of a model directory beside its graph. */
 const neededFiles = ["tokenizer.json"]
 const usualFiles = [
   "config.json",
@@ -34,7 +34,7 @@ export interface Choice {
   readonly files: readonly ListedFile[]
   /** Those of them that may name further files: graphs, and the index of safetensors. */
   readonly naming: readonly string[]
-  /** What is opened below the folder of the commit: the folder itself (""), or a GGUF file. */
+  /** The path to open below the folder of the commit: the folder itself (""), or a GGUF file. */
   readonly opens: string
 }
 

@@ -1,6 +1,5 @@
 /**
- * One file from a URL to its place: what was there of it is gone on with, and what has come is
- * checked against its digest before it gets its name.
+ * Downloads one file: continues a partial one, and checks the digest before the file gets its name.
  */
 import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
@@ -25,23 +24,23 @@ export interface Source {
 export interface DownloadOptions {
   readonly token?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Bytes that are there, while they come. */
+  /** Bytes that have been downloaded, while they come. */
   readonly onBytes?: ((bytes: number) => void) | undefined
-  /** A connection that brings nothing for so long counts as lost. Default 60,000. */
+  /** Milliseconds without data after which a connection counts as lost. Default 60,000. */
   readonly stallMs?: number | undefined
 }
 
-/** So often a download goes on in a row that brings nothing new. */
+/** Maximum retries in a row that bring nothing new. */
 const maxFruitless = 5
-/** So often it goes on at all: a server may bring a byte at a time. */
+/** Maximum retries in all: a server may send a byte at a time. */
 const maxTries = 1_000
-/** Before it goes on, times the number of such tries. */
+/** Milliseconds before a retry, times the number of such retries. */
 const pauseMs = 200
 
-/** So long at most it waits for a server that asks for it. */
+/** Maximum milliseconds to wait for a server that asks for a delay. */
 const maxRetryMs = 60_000
 
-/** A server that is busy, and may say for how long. */
+/** The server is busy, and may say for how long. */
 class BusyError extends Error {
   readonly waitMs: number
 
@@ -52,7 +51,7 @@ class BusyError extends Error {
   }
 }
 
-/** An answer that trying again does not change. */
+/** A status that a retry would not change. */
 export class StatusError extends Error {
   readonly status: number
 
@@ -63,13 +62,13 @@ export class StatusError extends Error {
 }
 
 /**
- * Throws StatusError, ModelError for a file that is not what was promised, and what the file system
- * says.
+ * Throws StatusError, ModelError for a file with another digest or size, and errors of the file
+ * system.
  */
 export async function download(source: Source, path: string, options: DownloadOptions = {}): Promise<void> {
   await makeFolder(dirname(path))
   await withLock(`${path}.lock`, options.signal, async () => {
-    // Whoever held the lock before may have brought it.
+    // The previous holder of the lock may have downloaded it.
     if ((await sizeOf(path)) !== source.bytes) await bringFile(source, path, options)
   })
 }
@@ -107,7 +106,7 @@ async function bringFile(source: Source, path: string, options: DownloadOptions)
   await rename(partial, path)
 }
 
-/** Appends what is missing. */
+/** Appends the missing bytes. */
 async function goOn(
   { url, bytes }: Source,
   partial: string,
@@ -126,7 +125,7 @@ async function goOn(
   const ends = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal
   try {
     const response = await fetch(url, { headers, signal: ends })
-    // The rest cannot be told apart here: from the beginning.
+    // The rest of the file cannot be identified: starts again.
     const isRest = response.status === 206
     if (response.status === 416) {
       await rm(partial, { force: true })
@@ -174,13 +173,13 @@ async function sizeOf(path: string): Promise<number> {
   )
 }
 
-/** A full or forbidden disk. */
+/** Errors of a full or read-only disk. */
 function isOfDisk(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return ["ENOSPC", "EDQUOT", "EACCES", "EROFS", "EPERM", "EFBIG", "EIO"].includes(code ?? "")
 }
 
-/** What a failed `fetch` is about lies in its cause. */
+/** The reason of a failed `fetch` is in its cause. */
 export function reasonOf(error: Error): string {
   const { cause } = error
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message

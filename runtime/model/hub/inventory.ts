@@ -22,7 +22,7 @@ export interface FoundModel {
   readonly bytes: number
   /** Types of weights of an ONNX model. */
   readonly dtypes?: readonly string[]
-  /** Of a copy of the hub's: the commit, and the branches and tags that were it. */
+  /** For a copy of the hub: the commit, and the branches and tags that were it. */
   readonly commit?: string
   readonly revisions?: readonly string[]
   /** Why it cannot be opened; undefined: it can. */
@@ -32,7 +32,10 @@ export interface FoundModel {
 /** Throws ModelError where weights are refused; reads headers alone. */
 export type Inspect = (source: ModelSource) => Promise<void>
 
-/** Every model, place by place. What cannot be read is left out, what cannot be opened says why. */
+/**
+ * Every model, place by place. Unreadable models are left out; models that cannot be opened say
+ * why.
+ */
 export async function findModels(places: Places, inspect: Inspect): Promise<FoundModel[]> {
   const found: FoundModel[] = []
   for (const model of await new HubCache(places.hub).models()) found.push(...(await ofHub(model, inspect)))
@@ -47,7 +50,7 @@ export async function findModels(places: Places, inspect: Inspect): Promise<Foun
   return found
 }
 
-/** Folders of models that this user may not read, each with the reason. */
+/** Folders of models that this user cannot read, each with the reason. */
 export function closedFolders({ hub, ollama, lmStudio, llamaCpp }: Places): Promise<string[]> {
   return unreadable([hub, ...ollama.flatMap(manifestPaths), ...lmStudio, llamaCpp])
 }

@@ -1,7 +1,7 @@
 /**
  * GGUF files by a label: a folder or a repository holds one model at several precisions, each in a
- * file or in numbered parts of one, and people name the precision: `Q4_K_M`. The label is looked
- * for in the file's name, where it stands as a word of its own.
+ * file or in numbered parts of one, and users name the precision: `Q4_K_M`. The label is matched
+ * against whole words of the file's name.
  */
 import { ModelError } from "../../errors.ts"
 
@@ -17,15 +17,13 @@ export interface GgufModel {
 
 const splitPattern = /-(\d{5})-of-(\d{5})(?=\.gguf$)/i
 
-/**
- * Files beside a model that are none: the part that sees, and statistics that a quantiser has used.
- */
+/** Files beside a model that are not models: vision parts, and statistics of a quantiser. */
 const besidePattern = /mmproj|imatrix/i
 
-/** Labels that are taken where none is given, best first. */
+/** Default labels, best first. */
 const usualLabels = ["Q4_K_M", "Q4_0", "Q8_0"]
 
-/** So many models are named in a refusal. */
+/** Maximum number of models in a refusal. */
 const maxNamed = 24
 
 /** The models among `paths`, which have slashes, by name. Files that are not GGUF are left out. */

@@ -1,11 +1,10 @@
 /**
- * What the hub says of a model: the commit that a revision is, and the commit's files, page by
- * page.
+ * The hub's data about a model: the commit of a revision, and the commit's files, page by page.
  *
- * The hub is a stranger, and so is whoever put the model there. The token goes to no other origin:
- * of the address of a next page only the query counts, and `fetch` leaves the token out when it is
- * redirected. An answer has bounds of bytes and time, the list of pages and files. A file whose
- * name is no plain path below the model's folder on every system does not exist here.
+ * Neither the hub nor the author of a model is trusted. The token is sent to no other origin: only
+ * the query of a next page's address is used, and `fetch` drops the token when it is redirected.
+ * Answers are bounded in bytes and time, the list in pages and files. A file is ignored unless its
+ * name is a plain path below the model's folder on every system.
  */
 import { ModelError } from "../../errors.ts"
 import { StatusError } from "./download.ts"
@@ -14,11 +13,10 @@ import { type HubName, type HubSettings, spellName } from "./name.ts"
 /** A file as the hub lists it. */
 export interface ListedFile {
   readonly path: string
-  /** NaN where the hub tells none. */
+  /** NaN if the hub gives none. */
   readonly bytes: number
   /**
-   * SHA-256 of a large file, or the name that git gives a small one; null where the hub tells
-   * neither.
+   * SHA-256 of a large file, or the name that git gives a small one; null if the hub gives neither.
    */
   readonly digest: { readonly kind: "sha256" | "git"; readonly hex: string } | null
 }
@@ -26,7 +24,7 @@ export interface ListedFile {
 export interface Listing {
   readonly commit: string
   readonly files: readonly ListedFile[]
-  /** Names that are no plain paths. */
+  /** Names that are not plain paths. */
   readonly strange: readonly string[]
 }
 
@@ -39,8 +37,8 @@ const maxPages = 200
 const maxFiles = 100_000
 
 /**
- * Throws StatusError, ModelError for an answer beyond its bounds, other errors where the hub cannot
- * be reached.
+ * Throws StatusError, ModelError for an answer beyond its bounds, other errors if the hub cannot be
+ * reached.
  */
 export async function listModel(
   hubName: HubName,
@@ -134,7 +132,7 @@ function readEntry(entry: unknown): ListedFile | null {
   }
 }
 
-/** What Windows takes for a device, whatever its ending. */
+/** Names that are devices on Windows, whatever their ending. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d|com[¹²³]|lpt[¹²³]|conin\$|conout\$)(\.|$)/i
 
 /**

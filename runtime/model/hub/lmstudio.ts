@@ -26,8 +26,8 @@ export function readLmStudioName(text: string): LmStudioName {
 }
 
 /**
- * The folder of a model, in the first of `folders` that has it. Throws ModelError naming those that
- * there are.
+ * The folder of a model, in the first of `folders` that has it. Throws ModelError naming the
+ * existing ones.
  */
 export async function locateLmStudio({ name }: LmStudioName, folders: readonly string[]): Promise<string> {
   for (const folder of folders) {

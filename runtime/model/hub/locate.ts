@@ -1,4 +1,6 @@
-/** What a user calls a model → where its files are on this machine, brought there if need be. */
+/**
+ * A user's name of a model → its files on this machine, downloaded if necessary.
+ */
 import { stat } from "node:fs/promises"
 import { locateLmStudio, readLmStudioName } from "./lmstudio.ts"
 import { readHubName, readHubSettings, spellName } from "./name.ts"
@@ -10,7 +12,7 @@ import { ggufSource, type ModelSource, sourceAt } from "./source.ts"
 export interface LocatedModel {
   /** The model directory; where `source` is not null, the folder or the file of its weights. */
   readonly path: string
-  /** The model's name on the wire; undefined: the directory says it. */
+  /** The model's name on the wire; undefined: the directory's. */
   readonly id: string | undefined
   /** The weights from which the model directory is built; null: `path` is one. */
   readonly source: ModelSource | null
@@ -23,9 +25,9 @@ export interface LocateOptions extends PullOptions {
 }
 
 /**
- * What `model` names: a path; `ollama:<name>`; `lmstudio:<publisher>/<repo>[:label]`;
- * `<org>/<name>[@revision][:label]` of the hub. Throws ModelError: no such model, a name that
- * several files have, or as `pullModel`.
+ * Finds the files of a model by its name: a path; `ollama:<name>`;
+ * `lmstudio:<publisher>/<repo>[:label]`; `<org>/<name>[@revision][:label]` of the hub. Throws
+ * ModelError: no such model, a name that several files have, or as `pullModel`.
  */
 export async function locateModel(model: string, options: LocateOptions = {}): Promise<LocatedModel> {
   const { offline = false, env = process.env, places = readPlaces(env), ...pull } = options

@@ -1,7 +1,7 @@
 /**
- * One process brings a file at a time: two would write into the same half of it. A lock is a file
- * that names its holder, who touches it while he lives; one whose process is gone, or that nobody
- * has touched for a minute, is nobody's.
+ * One process at a time downloads a file, since two would write into the same partial file. A lock
+ * is a file that names its holder, which touches it while it runs. A lock whose process has ended,
+ * or that was not touched for a minute, is stale.
  */
 import { lstat, open, readFile, rm, utimes } from "node:fs/promises"
 import { hostname } from "node:os"
@@ -16,9 +16,9 @@ const lookMs = 100
 const held = new Set<string>()
 
 /**
- * Runs `work` while nobody else holds the lock at `path`. Waits for it as long as it takes, and
- * calls `onWait` when it has to. Throws what the file system says, and ModelError where something
- * else lies there.
+ * Runs `work` while holding the lock at `path`. Waits for the lock without a bound, and calls
+ * `onWait` if it has to wait. Throws errors of the file system, and ModelError if another kind of
+ * file is there.
  */
 export async function withLock<Result>(
   path: string,
@@ -27,7 +27,7 @@ export async function withLock<Result>(
   onWait?: () => void,
 ): Promise<Result> {
   for (let tries = 0; !(await take(path)); tries++) {
-    // The first try may have removed a lock that a dead process had left: then there is nothing to
+    // The first try may have removed the stale lock of a dead process: then there is nothing to
     // wait for.
     if (tries === 1) onWait?.()
     await setTimeout(tries === 0 ? 0 : lookMs, undefined, { signal })
@@ -35,12 +35,12 @@ export async function withLock<Result>(
   return hold(path, work)
 }
 
-/** Runs `work` under the lock at `path` unless somebody else holds it. */
+/** Runs `work` under the lock at `path` unless another process holds it. */
 export async function ifUnlocked(path: string, work: () => Promise<void>): Promise<void> {
   if ((await take(path)) || (await take(path))) await hold(path, work)
 }
 
-/** Runs `work` under a lock that was taken, and gives it back. */
+/** Runs `work` under an acquired lock, and releases it. */
 async function hold<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   const touching = setInterval(() => {
     const now = new Date()
@@ -61,7 +61,7 @@ async function take(path: string): Promise<boolean> {
   try {
     const file = await open(path, "wx")
     held.add(path)
-    // On a full disk a lock without a name still locks; it is his who touches it.
+    // On a full disk a lock without a name still locks; its holder touches it.
     await file.writeFile(`${hostname()} ${process.pid}`).catch(() => {})
     await file.close()
     return true
@@ -75,11 +75,11 @@ async function take(path: string): Promise<boolean> {
 async function isNobodys(path: string): Promise<boolean> {
   try {
     const found = await lstat(path)
-    // A folder is no one's to remove, and a pipe would never be read to its end.
+    // A folder must not be removed, and reading a pipe would never end.
     if (!found.isFile()) throw new ModelError(`${path} is no file, and a lock is to be there. Remove it`)
     if (Date.now() - found.mtimeMs > staleMs) return true
     const [host, pid] = (await readFile(path, "utf8")).split(" ")
-    // Its holder is about to write his name.
+    // Its holder is about to write its name.
     if (pid === undefined || host !== hostname()) return false
     if (Number(pid) === process.pid) return true
     process.kill(Number(pid), 0)

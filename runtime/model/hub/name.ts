@@ -21,7 +21,7 @@ const part = "[A-Za-z0-9][A-Za-z0-9._-]{0,95}"
 const path = "[A-Za-z0-9][A-Za-z0-9._/-]{0,199}"
 const namePattern = new RegExp(`^(${part}/${part})(?:@(${path}))?(?::(${path}))?$`)
 
-/** `<org>/<name>[@revision][:label]`; null: the text is no such name. */
+/** `<org>/<name>[@revision][:label]`; null: the text is not such a name. */
 export function readHubName(text: string): HubName | null {
   const found = namePattern.exec(text)
   if (found === null || text.includes("..")) return null
@@ -40,11 +40,11 @@ export interface HubSettings {
   readonly endpoint: string
   /** `HF_TOKEN`, else what a login has left in `HF_HOME`. */
   readonly token: string | undefined
-  /** Whether only what is on this machine counts: `HF_HUB_OFFLINE`. */
+  /** Whether only models on this machine are used: `HF_HUB_OFFLINE`. */
   readonly isOffline: boolean
 }
 
-/** What `env` says. */
+/** The settings in `env`. */
 export function readHubSettings(env: Readonly<Record<string, string | undefined>>): HubSettings {
   const said = (name: string) => env[name]?.trim() || undefined
   const home = said("HF_HOME") ?? join(said("XDG_CACHE_HOME") ?? join(homedir(), ".cache"), "huggingface")

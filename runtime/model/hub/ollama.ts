@@ -35,9 +35,9 @@ const word = "[A-Za-z0-9_][A-Za-z0-9._-]{0,199}"
 const hostPattern = new RegExp(`^${word}(?::\\d{1,5})?$`)
 const wordPattern = new RegExp(`^${word}$`)
 
-/** A manifest of many thousand layers is some MB. */
+/** Maximum bytes of a manifest: one of many thousand layers has some MB. */
 const maxManifestBytes = 2 ** 24
-/** Names of a folder that are looked at. */
+/** Maximum names of a folder that are read. */
 const maxNames = 10_000
 
 /** `[host/][namespace/]model[:tag]`. Throws ModelError on any other text. */
@@ -61,8 +61,8 @@ export function spellOllamaName({ host, namespace, model, tag }: OllamaName): st
 }
 
 /**
- * The GGUF file of a model, in the first of `folders` that knows it. Throws ModelError that says
- * why there is none.
+ * The GGUF file of a model, in the first of `folders` that has it. Throws ModelError that says why
+ * there is none.
  */
 export async function locateOllama(name: OllamaName, folders: readonly string[]): Promise<string> {
   const hosts = ownHosts.includes(name.host) ? ownHosts : [name.host]
@@ -110,7 +110,7 @@ export function manifestPaths(folder: string): string[] {
   return manifestFolders.map((each) => join(folder, each))
 }
 
-/** What the manifest at `path` names as the model. Throws ModelError. */
+/** Returns the model that the manifest at `path` names. Throws ModelError. */
 async function readModel(name: string, folder: string, path: string): Promise<OllamaModel> {
   const refuse = (why: string) => new ModelError(`ollama:${name}: ${why}`)
   const manifest = await resolveRunner(await readManifest(path, refuse), folder, refuse)
@@ -176,15 +176,14 @@ async function readManifest(path: string, refuse: (why: string) => ModelError): 
   }
 }
 
-/** Null: the text is no digest, and so no name of a file. */
+/** Null: the text is not a digest, and so not the name of a file. */
 function blobPath(folder: string, digest: unknown): string | null {
   const found = typeof digest === "string" ? /^sha256[:-]([0-9a-f]{64})$/i.exec(digest) : null
   return found === null ? null : join(folder, "blobs", `sha256-${found[1].toLowerCase()}`)
 }
 
 /**
- * Names of files `depth` folders below, as their parts, as far as they can be parts of a model's
- * name.
+ * Names of files `depth` folders below, split into parts, if they can be parts of a model's name.
  */
 async function wordsBelow(folder: string, depth: number): Promise<string[][]> {
   const entries = await readdir(folder).catch(() => [])

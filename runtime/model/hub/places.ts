@@ -1,6 +1,6 @@
 /**
- * Where other programs keep models on this machine, and where this one keeps what it has built of
- * them.
+ * Where other programs keep models on this machine, and where this one keeps the directories that
+ * it has built from them.
  *
  * Ollama: `OLLAMA_MODELS`, else the user's folder and, on Linux, that of the service. LM Studio:
  * the home that its pointer file names, the folder of its settings, and the older one. llama.cpp:
@@ -19,13 +19,13 @@ export interface Places {
   readonly lmStudio: readonly string[]
   /** A folder of files. */
   readonly llamaCpp: string
-  /** Model directories that were built of GGUF and safetensors. */
+  /** Model directories that were built from GGUF and safetensors. */
   readonly built: string
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** The folders that `env` and `home` say; whether they exist is not looked at. */
+/** Returns the folders by `env` and `home`, whether or not they exist. */
 export function readPlaces(
   env: Environment,
   home = homedir(),
@@ -71,7 +71,7 @@ function downloadsFolder(home: string): string[] {
   }
 }
 
-/** A file of at most 1 MB; null: there is none that can be read. */
+/** A file of at most 1 MB; null if it cannot be read. */
 function readShort(path: string): string | null {
   try {
     const found = statSync(path)

@@ -1,6 +1,6 @@
 /**
- * A model by its name on the hub → its directory on this machine: asks what the revision is today,
- * and brings the files that the chosen type of weights needs and that are not there yet.
+ * A model by its name on the hub → its directory on this machine: resolves the revision, and
+ * downloads the files that the chosen type of weights needs and that are missing.
  */
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,8 +15,7 @@ import { type HubName, type HubSettings, spellName } from "./name.ts"
 import { sourceAt } from "./source.ts"
 
 /**
- * How far a download or a conversion is: the file that is at hand and its bytes, and bytes of all
- * that is brought or written.
+ * Progress of a download or a conversion: the current file and its bytes, and bytes of all files.
  */
 export interface ModelProgress {
   readonly model: string
@@ -33,13 +32,13 @@ export interface PullOptions {
   readonly log?: ((line: string) => void) | undefined
 }
 
-/** Graphs up to this size are looked into for the names of their weights. */
+/** Graphs up to this size are read for the names of their weights. */
 const maxLookBytes = 2 ** 28
 
 /**
- * The directory, or the GGUF file that the name's label chooses. Where the hub cannot be reached,
- * the copy that is there counts. Throws ModelError: no such model, no rights, no graph of this
- * type, a full disk, a connection that is lost for good.
+ * The directory, or the GGUF file that the name's label chooses. If the hub cannot be reached, an
+ * existing copy is used. Throws ModelError: no such model, no rights, no graph of this type, a full
+ * disk, a connection that is lost for good.
  */
 export async function pullModel(
   hubName: HubName,
@@ -91,8 +90,8 @@ export async function pullModel(
 }
 
 /**
- * What of a commit on this machine a name opens: the folder, or the GGUF file of the label. Throws
- * ModelError without one.
+ * Returns the path that a name opens in a commit on this machine: the folder, or the GGUF file of
+ * the label. Throws ModelError if there is none.
  */
 async function openedIn(snapshot: string, { label }: HubName): Promise<string> {
   return label === undefined ? snapshot : ((await sourceAt(snapshot, label))?.path ?? snapshot)
@@ -114,12 +113,12 @@ async function namesIn(path: string): Promise<string[]> {
     const files = Object.values(JSON.parse(content.toString()).weight_map)
     return [...new Set(files.filter((file) => typeof file === "string"))]
   } catch {
-    // Whoever opens it says what is wrong with it.
+    // Opening it reports the error.
     return []
   }
 }
 
-/** Brings those of the files that are not there. */
+/** Downloads the missing files. */
 async function bring(
   files: readonly ListedFile[],
   { hubName, commit, cache }: { hubName: HubName; commit: string; cache: HubCache },
@@ -146,7 +145,7 @@ async function bring(
       onProgress?.({ model: name, file, fileBytes: size, doneBytes: before + bytes, allBytes })
     const blob = cache.blob(name, digest.hex)
     try {
-      // Another commit may have brought it.
+      // Another commit may have downloaded it.
       if (!(await cache.hasBlob(name, digest.hex, size)))
         await download({ url, bytes: size, digest }, blob, { token, signal, onBytes: tell })
       await cache.link(name, commit, file, digest.hex)
@@ -177,7 +176,7 @@ function refusal(hubName: HubName, endpoint: string, status: number, cause: Erro
         `there is no such model or no revision ${revision} (status 404). Check both at ${endpoint}/${name}`,
       )
     default:
-      // The hub is in trouble, and not the name.
+      // The hub has failed; the name may be right.
       return status === 429 || status >= 500
         ? new Error(`status ${status}`, { cause })
         : refuse(`the hub answers ${status}`)

@@ -1,6 +1,6 @@
 /**
- * What lies at a path: a model directory that is opened as it is, or weights that are built into
- * one before.
+ * The kind of model at a path: a model directory that is opened as it is, or weights that are
+ * converted into one first.
  */
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, join, resolve, sep } from "node:path"
@@ -17,14 +17,14 @@ export interface ModelSource {
   readonly name: string
 }
 
-/** Names of a folder and of the folders in it that are looked at, at most. */
+/** Maximum names of a folder and of the folders in it that are read. */
 const maxFiles = 10_000
 
 /** The files of safetensors that are not parts of others. */
 export const safetensorsFiles = ["model.safetensors", "model.safetensors.index.json"]
 
 /**
- * The weights at `path`; null: no file and no folder of weights alone, so that it is a model
+ * The weights at `path`; null: it is not a file or a folder of weights alone, so it is a model
  * directory or nothing. `label` chooses among GGUF files. Throws ModelError where they are several.
  */
 export async function sourceAt(path: string, label?: string): Promise<ModelSource | null> {
@@ -54,8 +54,8 @@ export function isSafetensors(names: readonly string[]): boolean {
 }
 
 /**
- * Files of a folder and of the folders in it, with slashes, behind their links. Ascending; what
- * cannot be read is left out, and so is a link to the folder itself or to one in it, whose files
+ * Files of a folder and of the folders in it, with slashes, behind their links. Ascending;
+ * unreadable files are left out, and so are links to the folder itself or to one in it, whose files
  * would count twice.
  */
 export async function filesIn(folder: string, depth = 2): Promise<string[]> {
@@ -75,7 +75,7 @@ export async function filesIn(folder: string, depth = 2): Promise<string[]> {
   return files
 }
 
-/** Those of the folders that are there and cannot be read, each with the reason. */
+/** The existing folders that cannot be read, each with the reason. */
 export async function unreadable(folders: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const folder of folders) {

@@ -28,7 +28,7 @@ export class Cursor {
     return this.token.kind === "name" && names.includes(this.token.text)
   }
 
-  /** Whether the next token is this operator or word; goes past it. */
+  /** Whether the next token is this operator or word. If so, consumes it. */
   protected skip(text: string): boolean {
     const isIt = this.isOperator(text) || this.isName(text)
     if (isIt) this.at++

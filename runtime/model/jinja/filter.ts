@@ -1,6 +1,5 @@
 /**
- * Jinja's filters: what may stand behind `|`. Source: the Jinja documentation, "List of Builtin
- * Filters".
+ * Jinja's filters, which follow `|`. Source: the Jinja documentation, "List of Builtin Filters".
  */
 import { type JsonLayout, jsonText } from "./json.ts"
 import { space } from "./lexer.ts"
@@ -43,9 +42,9 @@ const number = (value: Value): number => {
   if (found === undefined) throw new TemplateError(`a number is needed, not ${typeName(value)}`)
   return found
 }
-/** A number of the same kind. */
+/** Returns a number of the same kind. */
 const like = (value: Value, made: number): Value => (value instanceof Float ? new Float(made) : made)
-/** Without regard to case, where a text is compared. */
+/** Ignores case if a text is compared. */
 const folded = (value: Value): Value => (typeof value === "string" ? value.toLowerCase() : value)
 
 function sorted(
@@ -121,7 +120,7 @@ function extreme(sign: number): FilterFunction {
   }
 }
 
-/** `map` and `select` take None, too, and give nothing. */
+/** `map` and `select` accept None and yield nothing. */
 const itemsUnlessFalse = (value: Value): readonly Value[] => (isTrue(value) ? itemsOf(value) : [])
 
 function map(value: Value, args: readonly Value[], named: Named): Value {
@@ -208,7 +207,7 @@ function round(value: Value, args: readonly Value[], named: Named): Value {
   const scale = 10 ** number(precision)
   const scaled = number(value) * scale
   if (method === "ceil" || method === "floor") return new Float(Math[method](scaled) / scale)
-  // A half goes to the even neighbour.
+  // A half is rounded to the even neighbour.
   const near = Math.round(scaled)
   const made = (Math.abs(scaled % 1) === 0.5 && near % 2 !== 0 ? near - 1 : near) / scale
   return like(value, made)
@@ -344,7 +343,7 @@ const filters: ReadonlyMap<string, FilterFunction> = new Map<string, FilterFunct
   ["wordcount", (value) => textOf(value).match(/[\p{L}\p{N}\p{M}_]+/gu)?.length ?? 0],
 ])
 
-/** `value | name(args)`. Throws TemplateError where there is no such filter. */
+/** `value | name(args)`. Throws TemplateError on an unknown filter. */
 export function applyFilter(name: string, value: Value, args: readonly Value[], named: Named): Value {
   const filter = filters.get(name)
   if (filter === undefined) throw new TemplateError(`no filter named '${name}'`)

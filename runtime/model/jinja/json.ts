@@ -1,6 +1,6 @@
 /**
- * JSON as Python reads and writes it. Read, numbers keep what they are: `1.0` is no whole number,
- * and whole ones of any size are exact; keys keep their order. Written, as by `json.dumps`: spaces
+ * JSON as Python reads and writes it. Reading preserves the kind of numbers: `1.0` is a float, and
+ * integers of any size are exact; keys keep their order. Writing is as by `json.dumps`: spaces
  * behind separators, `1.0`, `NaN`.
  */
 import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./value.ts"
 
-/** The value of a JSON text. Throws GrammarError where it is none. */
+/** The value of a JSON text. Throws GrammarError if it is malformed. */
 export function readValue(text: string): Value {
   return valueOfNode(readJson(text, { duplicateKeys: "last" }))
 }
@@ -54,7 +54,7 @@ export interface JsonLayout {
   sortKeys?: Value
 }
 
-/** The JSON of a value. Throws where Python's would: on what is undefined, say. */
+/** The JSON of a value. Throws if Python's would, for example on undefined values. */
 export function jsonText(value: Value, layout: JsonLayout = {}): string {
   const { indent = null } = layout
   if (typeof indent === "number") checkUnits(indent)

@@ -1,9 +1,9 @@
 /**
  * Members and items: `a.b`, `a[b]`, `a[b:c]`.
  *
- * Python's way round: `a.b` is a method before it is a key of a dictionary, `a["b"]` a key before
- * it is a method, and what is not there is undefined. Methods that change a value are refused, as
- * in Jinja's sandbox.
+ * Python's order: `a.b` is a method before it is a key of a dictionary, `a["b"]` a key before it is
+ * a method, and a missing member is undefined. Methods that change a value are refused, as in
+ * Jinja's sandbox.
  */
 import { textMethod } from "./text.ts"
 import {
@@ -147,7 +147,7 @@ export function pairsOf(dict: ReadonlyMap<Value, Value>): Tuple[] {
   return [...dict].map((pair) => new Tuple(pair))
 }
 
-/** As many values as a tuple of names takes. */
+/** Unpacks a value into as many values as a tuple has names. */
 export function unpacked(value: Value, count: number): readonly Value[] {
   const items = itemsOf(value)
   if (items.length === count) return items

@@ -19,7 +19,7 @@ import {
 } from "./syntax.ts"
 import { Float } from "./value.ts"
 
-/** The statements of a template. Throws TemplateError with the line of what cannot be read. */
+/** The statements of a template. Throws TemplateError with the line of an error. */
 export function parseTemplate(source: string): Body {
   const parser = new Parser(source)
   return parser.body([])
@@ -27,8 +27,8 @@ export function parseTemplate(source: string): Body {
 
 class Parser extends Cursor {
   /**
-   * Statements up to a tag of one of these names, which is left unread but for its `{%`; none: up
-   * to the end.
+   * Statements up to a tag of one of these names, of which only the `{%` is consumed; without
+   * names, up to the end.
    */
   body(ends: readonly string[]): Body {
     const statements: Statement[] = []

@@ -1,11 +1,13 @@
-/** Python's `strftime` in the C locale: what templates write of the day. */
+/**
+ * Python's `strftime` in the C locale, by which templates write the date.
+ */
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 const months = "January February March April May June July August September October November December".split(
   " ",
 )
 
-/** The text of a moment in local time; a directive that is not known stays as it is. */
+/** The text of a moment in local time; an unknown directive stays as it is. */
 export function strftime(date: Date, format: string): string {
   const dayOfYear = Math.round(
     (Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) - Date.UTC(date.getFullYear(), 0, 0)) /

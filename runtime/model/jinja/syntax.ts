@@ -7,7 +7,7 @@ import type { Value } from "./value.ts"
 export interface Arguments {
   items: readonly Expression[]
   named: readonly [name: string, value: Expression][]
-  /** What `*` and `**` spread. */
+  /** The operands of `*` and `**`. */
   rest: Expression | null
   namedRest: Expression | null
 }
@@ -72,7 +72,7 @@ export type Statement =
 /** Of a filter or test without brackets. */
 export const noArguments: Arguments = { items: [], named: [], rest: null, namedRest: null }
 
-/** Names that are values. */
+/** Names of constants. */
 export const constants: Readonly<Record<string, Value>> = {
   ...{ true: true, True: true, false: false, False: false, none: null, None: null },
 }

@@ -1,11 +1,11 @@
 /**
  * A chat template: parsed once, rendered over the names that it is given.
  *
- * Each body of a loop, macro, call or `set` block is a scope: what is set in it ends with it, and a
- * loop begins each time anew. A macro sees the scope that it stands in, not that of its caller.
- * `if` is no scope. Beside Jinja's own names there are those that transformers gives to templates:
- * `raise_exception`, `strftime_now`, `dict`, `namespace`; `tojson` writes plain JSON. Inside, a
- * value that fails is a TemplateError with Python's words.
+ * Each body of a loop, macro, call or `set` block is a scope: variables that are set in it end with
+ * it, and each round of a loop is a new one. A macro sees the scope of its definition, not that of
+ * its caller. `if` is not a scope. Beside Jinja's own names there are those that transformers adds:
+ * `raise_exception`, `strftime_now`, `dict`, `namespace`; `tojson` writes plain JSON. An operation
+ * that fails throws a TemplateError with Python's message.
  */
 import { applyFilter } from "./filter.ts"
 import { itemOf, memberOf, pairsOf, sliceOf, unpacked } from "./member.ts"

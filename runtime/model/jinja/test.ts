@@ -1,4 +1,6 @@
-/** Jinja's tests: what may stand behind `is`. */
+/**
+ * Jinja's tests, which follow `is`.
+ */
 import {
   areEqual,
   Callable,
@@ -76,7 +78,7 @@ function isCased(text: string): boolean {
   return text.toLowerCase() !== text.toUpperCase()
 }
 
-/** Whether `value is name(args)`. Throws TemplateError where there is no such test. */
+/** Whether `value is name(args)`. Throws TemplateError on an unknown test. */
 export function passes(value: Value, name: string, args: readonly Value[]): boolean {
   const test = tests.get(name)
   if (test === undefined) throw new TemplateError(`no test named '${name}'`)

@@ -20,7 +20,7 @@ import {
 const atStart = new RegExp(`^[${space}]+`)
 const atEnd = new RegExp(`[${space}]+$`)
 const runs = new RegExp(`[${space}]+`)
-/** Where `splitlines` parts. */
+/** Where `splitlines` splits. */
 const lineEnd = "\\r\\n|[\\n-\\r\\x1c-\\x1e\\x85\\u2028\\u2029]"
 
 type Side = "start" | "end" | "both"
@@ -73,7 +73,7 @@ function split(text: string, args: readonly Value[], isReverse: boolean): string
     const rest = parts.splice(isReverse ? 0 : limit, parts.length - limit).join(string(separator))
     return isReverse ? [rest, ...parts] : [...parts, rest]
   }
-  // What is left keeps its white space inside.
+  // The rest keeps its inner white space.
   let rest = stripped(text, null, isReverse ? "end" : "start")
   const taken: string[] = []
   const [edge, side] = isReverse
@@ -190,7 +190,7 @@ function splitArgs(args: readonly Value[], named: Named): readonly Value[] {
   return [args[0] ?? named.get("sep") ?? null, args[1] ?? named.get("maxsplit") ?? -1]
 }
 
-/** The method of a text; undefined where Python has none, or we have not. */
+/** The method of a text; undefined if Python or this module has none. */
 export function textMethod(text: string, name: string): Callable | undefined {
   if (!Object.hasOwn(methods, name)) return undefined
   return new Callable((args, named) => methods[name](text, args, named))
@@ -253,7 +253,7 @@ function formatted(text: string, args: readonly Value[], named: Named): string {
 }
 
 /**
- * What an operator makes of texts and lists: `+`, `*`, `%`. Undefined where it does not take them.
+ * The result of `+`, `*` or `%` on texts and lists. Undefined if the operator does not accept them.
  */
 export function repeated(value: Value, count: number): Value | undefined {
   const times = Math.max(0, count)

@@ -1,5 +1,5 @@
 /**
- * What a template computes with: Python's values, as Jinja knows them.
+ * The values of templates: Python's, as Jinja has them.
  *
  * Templates of models are written for Python and print what Python prints: `None`, `True`, `['a']`,
  * `1.0`. None, booleans, whole numbers, texts, lists and dictionaries are JavaScript's null,
@@ -24,14 +24,14 @@ export type Value =
   | Callable
   | Undefined
 
-/** What a template raises, and what Python would raise in it. */
+/** An error that a template raises, or that Python would raise in it. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError"
 }
 
 /**
- * Units of one text, and items of one list, at most: what a prompt can hold is far below, and what
- * is above may end the process.
+ * Units of one text, and items of one list, at most: a prompt holds far less, and more may end the
+ * process.
  */
 const MaxUnits = 2 ** 24
 const MaxItems = 2 ** 20
@@ -124,8 +124,8 @@ export class Callable {
 }
 
 /**
- * What a name or a member that is not there stands for. It is empty text, false and an empty list,
- * and no more.
+ * The value of a missing name or member. It is an empty text, false and an empty list; all other
+ * uses throw.
  */
 export class Undefined {
   readonly what: string
@@ -138,10 +138,7 @@ export class Undefined {
   }
 }
 
-/**
- * The value of parsed JSON; members that are undefined are left out. What is a value already stays
- * it.
- */
+/** The value of parsed JSON; members that are undefined are left out. A value stays as it is. */
 export function fromJson(json: unknown): Value {
   if (json === null || json === undefined) return null
   if (typeof json === "number") return Number.isInteger(json) ? json : new Float(json)
@@ -267,7 +264,7 @@ export function contains(all: Value, each: Value): boolean {
   return itemsOf(all).some((item) => areEqual(item, each))
 }
 
-/** What `{{ value }}` writes. */
+/** The text that `{{ value }}` writes. */
 export function textOf(value: Value): string {
   if (typeof value === "string") return value
   if (value instanceof Markup) return value.text
@@ -287,7 +284,7 @@ export function escaped(value: Value): string {
   return value instanceof Markup ? value.text : textOf(value).replace(/[&<>"']/g, (each) => entities[each])
 }
 
-/** A value as most operations take it: a marked text is a text. */
+/** A value as most operations accept it: a marked text is a text. */
 export function plain(value: Value): Value {
   return value instanceof Markup ? value.text : value
 }
