@@ -7,6 +7,7 @@
  */
 import { GrammarError } from "../../errors.ts"
 import type { JsonNode } from "../read/reader.ts"
+import { encodeToken } from "./uri.ts"
 
 /** `constraint`: about the value itself; `applicator`: applies subschemas; `reference`: applies another schema. */
 type KeywordRole = "constraint" | "applicator" | "reference" | "identifier" | "annotation"
@@ -231,26 +232,26 @@ function combine(base: Dialect, members: ReadonlyMap<string, JsonNode>, path: st
   return { ...draft, keywords, formatAssertion: names.has("format-assertion") }
 }
 
-/** Schemas directly below an object, with the way to them. What a malformed keyword holds is left out. */
+/**
+ * Schemas directly below an object, each with the JSON pointer from there. What a malformed keyword holds is left out.
+ */
 export function* subschemas(
   schema: JsonNode,
   dialect: Dialect,
-): Generator<{ steps: (string | number)[]; value: JsonNode }> {
+): Generator<{ pointer: string; value: JsonNode }> {
   if (schema.kind !== "object") return
   for (const keyword of schema.keys) {
     const place = dialect.keywords.get(keyword)?.place
     if (place === undefined || place === "none") continue
     const value = schema.members.get(keyword) as JsonNode
+    // What holds schemas is a keyword of a draft: nothing in it is escaped.
+    const pointer = `/${keyword}`
     if (value.kind === "array" && (place === "list" || place === "oneOrList")) {
-      for (const [i, item] of value.items.entries()) yield { steps: [keyword, i], value: item }
+      for (const [i, item] of value.items.entries()) yield { pointer: `${pointer}/${i}`, value: item }
     } else if (value.kind === "object" && (place === "map" || place === "mapOrStrings")) {
-      for (const key of value.keys) {
-        const member = value.members.get(key) as JsonNode
-        if (isSchema(member)) yield { steps: [keyword, key], value: member }
-      }
-    } else if ((place === "one" || place === "oneOrList") && isSchema(value)) {
-      yield { steps: [keyword], value }
-    }
+      for (const [key, member] of value.members)
+        if (isSchema(member)) yield { pointer: `${pointer}/${encodeToken(key)}`, value: member }
+    } else if ((place === "one" || place === "oneOrList") && isSchema(value)) yield { pointer, value }
   }
 }
 

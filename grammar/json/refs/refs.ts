@@ -9,13 +9,10 @@
  * The same location in the same scope is the same node: memoising by `id` is what ends `$ref` cycles.
  */
 
-import { TimeError } from "../../deadline.ts"
 import { defaultLimits, GrammarError, type Limits, limitError } from "../../errors.ts"
-import { checkOptions } from "../../options.ts"
-import { fromValue, type JsonNode, readJson } from "../read/reader.ts"
-import { type Dialect, defaultDialect, draftDialectOf, isSchema, subschemas } from "./dialect.ts"
+import type { JsonNode } from "../read/reader.ts"
+import { type Dialect, defaultDialect, draftDialectOf, isSchema } from "./dialect.ts"
 import { type Location, type Resource, Resources } from "./resources.ts"
-import { encodeToken } from "./uri.ts"
 
 export interface SchemaNode {
   /** Dense; equal for the same location and scope. */
@@ -79,30 +76,10 @@ export class SchemaGraph {
     return this.count
   }
 
-  /** The subschema at the steps below a node, which are keys and indices that exist. */
-  child(node: SchemaNode, ...steps: (string | number)[]): SchemaNode {
-    let { value, pointer } = node
-    for (const step of steps) {
-      const next =
-        value.kind === "object"
-          ? value.members.get(`${step}`)
-          : value.kind === "array"
-            ? value.items[Number(step)]
-            : undefined
-      pointer += `/${encodeToken(step)}`
-      if (next === undefined) throw new RangeError(`no value at ${pointer}`)
-      value = next
-    }
-    const resource = this.resources.resourceOf(value, node.resource)
-    return this.node({ value, resource, pointer }, node.scope)
-  }
-
   /** The subschema `value` of a node, which stands at `pointer`. */
   below(node: SchemaNode, value: JsonNode, pointer: string): SchemaNode {
-    return this.node(
-      { value, resource: this.resources.resourceOf(value, node.resource), pointer },
-      node.scope,
-    )
+    const resource = this.resources.resourceOf(value, node.resource)
+    return this.node({ value, resource, pointer }, node.scope)
   }
 
   /** The target of `$ref: text` in `node`. Throws `unsupported` when it cannot be resolved. */
@@ -180,66 +157,4 @@ export class SchemaGraph {
 
 function describe(value: JsonNode): string {
   return value.kind === "string" ? JSON.stringify(value.value) : value.kind
-}
-
-/**
- * The texts of all documents that a schema refers to, by URI, for `documents`: asks `retrieve` for each URI that is
- * neither bundled nor embedded until nothing is missing. `retrieve` answers null for a document that does not exist;
- * compiling then names the reference that needs it. `schema` is a JSON text or a value. Throws `syntax` when it is no JSON.
- */
-export async function collectDocuments(
-  schema: unknown,
-  retrieve: (uri: string) => Promise<string | null> | string | null,
-  options: Pick<GraphOptions, "documents" | "dialect"> = {},
-): Promise<Record<string, string>> {
-  checkOptions(options, { documents: "textmap", dialect: "text" })
-  const root = typeof schema === "string" ? readJson(schema) : fromValue(schema)
-  const documents: Record<string, string> = { ...options.documents }
-  const asked = new Set<string>()
-  for (;;) {
-    const missing = new Set<string>()
-    visitReferences(root, { ...options, documents, missing })
-    const unknown = [...missing].filter((uri) => !asked.has(uri))
-    if (unknown.length === 0) return documents
-    for (const uri of unknown) {
-      asked.add(uri)
-      const text = await retrieve(uri)
-      if (text !== null) documents[uri] = text
-    }
-  }
-}
-
-/** Resolves every reference that is reachable, so that `missing` learns of all that fail. */
-function visitReferences(schema: JsonNode, options: GraphOptions): void {
-  const attempt = <T>(action: () => T): T | null => {
-    try {
-      return action()
-    } catch (error) {
-      // What is wrong for another reason than a missing text is for the compiler to report.
-      if (error instanceof GrammarError && !(error instanceof TimeError)) return null
-      throw error
-    }
-  }
-  const graph = attempt(() => new SchemaGraph(schema, options))
-  if (graph === null) return
-  const queue = [graph.root]
-  const seen = new Set(queue)
-  for (const node of queue) {
-    if (node.value.kind !== "object") continue
-    const { members } = node.value
-    const targets: (SchemaNode | null)[] = []
-    const overridden = node.dialect.refOverrides && members.has("$ref")
-    if (!overridden) {
-      for (const { steps } of subschemas(node.value, node.dialect)) targets.push(graph.child(node, ...steps))
-    }
-    const ref = members.get("$ref")
-    const dynamic = members.get("$dynamicRef")
-    if (ref?.kind === "string") targets.push(attempt(() => graph.ref(node, ref.value)))
-    if (dynamic?.kind === "string") targets.push(attempt(() => graph.dynamicRef(node, dynamic.value)))
-    for (const target of targets) {
-      if (target === null || seen.has(target)) continue
-      seen.add(target)
-      queue.push(target)
-    }
-  }
 }

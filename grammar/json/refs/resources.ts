@@ -175,9 +175,8 @@ export class Resources {
   private walk(schema: JsonNode, parent: Resource, pointer: string, found: boolean): void {
     const resource = schema.kind === "object" ? this.identify(schema, parent, pointer, found) : parent
     this.homes.set(schema, resource)
-    for (const { steps, value } of subschemas(schema, resource.dialect)) {
-      this.walk(value, resource, pointer + steps.map((step) => `/${encodeToken(step)}`).join(""), found)
-    }
+    for (const { pointer: below, value } of subschemas(schema, resource.dialect))
+      this.walk(value, resource, pointer + below, found)
   }
 
   private identify(
@@ -200,7 +199,11 @@ export class Resources {
       const [uri, fragment] = splitFragment(resolveUri(parent.uri, id.value))
       if (uri !== parent.uri || !id.value.startsWith("#")) {
         resource = makeResource(uri, schema, dialect, pointer)
-        if (found) push(this.byId, uri, { value: schema, resource, pointer })
+        if (found) {
+          const named = this.byId.get(uri) ?? []
+          named.push({ value: schema, resource, pointer })
+          this.byId.set(uri, named)
+        }
       }
       if (dialect.fragmentIds && fragment !== "") {
         resource.anchors.set(decodeFragment(fragment), { value: schema, resource, pointer })
@@ -264,10 +267,4 @@ function step(value: JsonNode, token: string): JsonNode | null {
 
 function makeResource(uri: string, root: JsonNode, dialect: Dialect, pointer: string): Resource {
   return { uri, root, dialect, pointer, anchors: new Map(), dynamicAnchors: new Map() }
-}
-
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key)
-  if (list === undefined) map.set(key, [value])
-  else list.push(value)
 }

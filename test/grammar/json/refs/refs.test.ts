@@ -6,16 +6,24 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { describe, expect, test } from "vitest"
 import { type JsonNode, readJson, toText } from "../../../../grammar/json/read/reader.ts"
+import { collectDocuments } from "../../../../grammar/json/refs/documents.ts"
 import { metaschemaText } from "../../../../grammar/json/refs/metaschemas.ts"
-import {
-  collectDocuments,
-  type GraphOptions,
-  SchemaGraph,
-  type SchemaNode,
-} from "../../../../grammar/json/refs/refs.ts"
+import { type GraphOptions, SchemaGraph, type SchemaNode } from "../../../../grammar/json/refs/refs.ts"
+import { encodeToken } from "../../../../grammar/json/refs/uri.ts"
 
 const graphOf = (schema: unknown, options: GraphOptions = {}) =>
   new SchemaGraph(readJson(JSON.stringify(schema)), options)
+
+/** The subschema at the steps below a node, which are keys and indices that exist. */
+function child(graph: SchemaGraph, node: SchemaNode, ...steps: (string | number)[]): SchemaNode {
+  let { value, pointer } = node
+  for (const step of steps) {
+    if (value.kind === "object") value = value.members.get(`${step}`) as JsonNode
+    else if (value.kind === "array") value = value.items[Number(step)]
+    pointer += `/${encodeToken(step)}`
+  }
+  return graph.below(node, value, pointer)
+}
 
 describe("places", () => {
   test("the same location and scope is the same node", () => {
@@ -23,13 +31,13 @@ describe("places", () => {
       properties: { a: { $ref: "#" } },
       $defs: { "x/y": {}, "%": {}, "": { "": true } },
     })
-    const a = graph.child(graph.root, "properties", "a")
+    const a = child(graph, graph.root, "properties", "a")
     expect(a.pointer).toBe("/properties/a")
     expect(graph.ref(a, "#")).toBe(graph.root)
-    expect(graph.child(graph.root, "properties", "a")).toBe(a)
+    expect(child(graph, graph.root, "properties", "a")).toBe(a)
     expect(graph.ref(graph.root, "#/properties/a").id).toBe(a.id)
     expect(graph.ref(a, "#/$defs/x~1y").pointer).toBe("/$defs/x~1y")
-    expect(graph.ref(a, "#/%24defs/%25")).toBe(graph.child(graph.root, "$defs", "%"))
+    expect(graph.ref(a, "#/%24defs/%25")).toBe(child(graph, graph.root, "$defs", "%"))
     expect(graph.ref(a, "#/$defs//").value.kind).toBe("true")
     expect(graph.nodeCount).toBe(5)
   })
@@ -45,7 +53,7 @@ describe("places", () => {
 
   test("unresolved references name themselves and the way out", () => {
     const graph = graphOf({ $id: "http://example.com/root.json", properties: { a: { $ref: "a.json" } } })
-    const a = graph.child(graph.root, "properties", "a")
+    const a = child(graph, graph.root, "properties", "a")
     expect(() => graph.ref(a, "a.json")).toThrow(
       "/properties/a/$ref: cannot resolve http://example.com/a.json. Pass its text in documents",
     )
@@ -71,11 +79,11 @@ describe("places", () => {
       },
       { documents: { "http://shared": "{}" } },
     )
-    const modern = graph.child(graph.root, "$defs", "new")
+    const modern = child(graph, graph.root, "$defs", "new")
     expect(modern.dialect.name).toBe("2020-12")
-    expect(graph.child(graph.root, "$defs", "old").dialect.name).toBe("draft-04")
+    expect(child(graph, graph.root, "$defs", "old").dialect.name).toBe("draft-04")
     // Around here identifiers are `$id`s: `id` names nothing, so `$schema` stands at no resource's root.
-    expect(graph.child(graph.root, "$defs", "other").dialect.name).toBe("none")
+    expect(child(graph, graph.root, "$defs", "other").dialect.name).toBe("none")
     expect(graph.ref(modern, "http://shared").dialect.name).toBe("2020-12")
     expect(graph.ref(graph.root, "http://shared").dialect.name).toBe("none")
     expect(graph.ref(graph.root, "http://shared")).not.toBe(graph.ref(modern, "http://shared"))
@@ -86,7 +94,9 @@ describe("places", () => {
       $defs: { a: { $id: "http://x/", type: "string" }, b: { $id: "http://x/", type: "number" } },
       properties: { same: { $id: "http://y/" }, again: { $id: "http://y/" } },
     })
-    expect(graph.child(graph.root, "$defs", "b").value).not.toBe(graph.child(graph.root, "$defs", "a").value)
+    expect(child(graph, graph.root, "$defs", "b").value).not.toBe(
+      child(graph, graph.root, "$defs", "a").value,
+    )
     expect(() => graph.ref(graph.root, "http://x/")).toThrow("http://x/ names 2 different schemas")
     expect(graph.ref(graph.root, "http://y/").pointer).toBe("/properties/same")
   })
@@ -114,8 +124,8 @@ describe("dynamic scope", () => {
   test("a dynamic reference leads to the outermost resource", () => {
     const graph = graphOf(tree)
     const inner = graph.ref(graph.root, "tree")
-    expect(graph.dynamicRef(graph.child(inner, "properties", "child"), "#node")).toBe(graph.root)
-    expect(graph.dynamicRef(graph.child(inner, "properties", "child"), "#/properties/child").pointer).toBe(
+    expect(graph.dynamicRef(child(graph, inner, "properties", "child"), "#node")).toBe(graph.root)
+    expect(graph.dynamicRef(child(graph, inner, "properties", "child"), "#/properties/child").pointer).toBe(
       "/$defs/tree/properties/child",
     )
   })
@@ -126,12 +136,12 @@ describe("dynamic scope", () => {
       anyOf: [{ $ref: "http://x/tree" }, { $ref: "http://x/strict" }],
     })
     const alone = graph.ref(graph.root, "http://x/tree")
-    expect(graph.dynamicRef(graph.child(alone, "properties", "child"), "#node")).toBe(alone)
+    expect(graph.dynamicRef(child(graph, alone, "properties", "child"), "#node")).toBe(alone)
     const strict = graph.ref(graph.root, "http://x/strict")
     const within = graph.ref(strict, "tree")
     expect(within.value).toBe(alone.value)
     expect(within.id).not.toBe(alone.id)
-    expect(graph.dynamicRef(graph.child(within, "properties", "child"), "#node")).toBe(strict)
+    expect(graph.dynamicRef(child(graph, within, "properties", "child"), "#node")).toBe(strict)
   })
 })
 
@@ -192,7 +202,7 @@ function check(graph: SchemaGraph, node: SchemaNode, value: unknown): Verdict {
     const member = dialect.keywords.has(keyword) ? schema.members.get(keyword) : undefined
     return member === undefined ? undefined : plain(member)
   }
-  const below = (keyword: string) => graph.child(node, keyword)
+  const below = (keyword: string) => child(graph, node, keyword)
   const ref = text("$ref")
   if (ref !== null) {
     demand(inPlace(graph.ref(node, ref)))
@@ -202,7 +212,7 @@ function check(graph: SchemaGraph, node: SchemaNode, value: unknown): Verdict {
   if (dynamic !== null) demand(inPlace(graph.dynamicRef(node, dynamic)))
   if (text("$recursiveRef") !== null) demand(inPlace(graph.recursiveRef(node)))
   const list = (keyword: string) =>
-    ((at(keyword) ?? []) as unknown[]).map((_, i) => inPlace(graph.child(node, keyword, i)))
+    ((at(keyword) ?? []) as unknown[]).map((_, i) => inPlace(child(graph, node, keyword, i)))
   demand(list("allOf").every(Boolean))
   if (at("anyOf") !== undefined) demand(list("anyOf").some(Boolean))
   if (at("oneOf") !== undefined) demand(list("oneOf").filter(Boolean).length === 1)
@@ -235,7 +245,8 @@ function check(graph: SchemaGraph, node: SchemaNode, value: unknown): Verdict {
     const items = at("items")
     const tuple = Array.isArray(items) ? "items" : "prefixItems"
     const length = ((Array.isArray(items) ? items : at("prefixItems")) as unknown[] | undefined)?.length ?? 0
-    for (const [i, item] of value.slice(0, length).entries()) demand(apply(graph.child(node, tuple, i), item))
+    for (const [i, item] of value.slice(0, length).entries())
+      demand(apply(child(graph, node, tuple, i), item))
     verdict.items = Math.max(verdict.items, Math.min(length, value.length))
     const rest = Array.isArray(items) ? "additionalItems" : "items"
     const apart = (keyword: string, from: number) => {
@@ -259,12 +270,12 @@ function check(graph: SchemaGraph, node: SchemaNode, value: unknown): Verdict {
       if (at("propertyNames") !== undefined) demand(apply(below("propertyNames"), name))
       if (Object.hasOwn((at("properties") ?? {}) as object, name)) {
         own.add(name)
-        demand(apply(graph.child(node, "properties", name), object[name]))
+        demand(apply(child(graph, node, "properties", name), object[name]))
       }
       for (const source of Object.keys((at("patternProperties") ?? {}) as object)) {
         if (!new RegExp(source, "u").test(name)) continue
         own.add(name)
-        demand(apply(graph.child(node, "patternProperties", source), object[name]))
+        demand(apply(child(graph, node, "patternProperties", source), object[name]))
       }
       if (!own.has(name) && at("additionalProperties") !== undefined) {
         own.add(name)
