@@ -39,9 +39,9 @@ export function foldTree<K, V>(
 ): V {
   const nodes = [root]
   for (const node of nodes) for (const part of partsOf(node)) nodes.push(part)
-  const made = new Map<K, V>()
-  const of = (part: K) => made.get(part) as V
+  const made = nodes.length > 1 ? new Map<K, V>() : null
+  const of = (part: K) => made?.get(part) as V
   // All parts of a node stand behind it.
-  for (let i = nodes.length - 1; i > 0; i--) made.set(nodes[i], compute(nodes[i], of))
+  for (let i = nodes.length - 1; i > 0; i--) made?.set(nodes[i], compute(nodes[i], of))
   return compute(root, of)
 }

@@ -16,7 +16,7 @@ import { bytesOn, type Ends, firstNotLexeme, tagOf } from "../lexeme/greedy.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import { lexemes } from "../lexeme/table.ts"
 import { firstNotSteps, Guards, sorted } from "./guards.ts"
-import { Kind, maxOf, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
+import { Kind, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
 
 /** Guards that may be left behind; null stands for all that there can be. */
 type After = ReadonlySet<number> | null
@@ -119,22 +119,16 @@ export class GreedyRules {
       case Kind.Concat:
         return this.makeConcat(terms.at(term, 1), terms.at(term, 2), before, after)
       case Kind.Or:
-        return terms.or(terms.members(term).map((member) => this.version(member, before, after)))
+      case Kind.Capture:
+        return terms.map(term, (part) => this.version(part, before, after))
       case Kind.Star:
       case Kind.Repeat: {
         const same = after === null ? this.sameEachTime(terms.at(term, 1), before) : null
-        if (same === null) return terms.rule(this.versionRule(term, before, after))
-        return terms.kind(term) === Kind.Star
-          ? terms.star(same)
-          : terms.repeat(same, terms.at(term, 2), maxOf(terms.at(term, 3)))
+        return same === null ? terms.rule(this.versionRule(term, before, after)) : terms.map(term, () => same)
       }
-      case Kind.Capture:
-        return terms.capture(terms.names[terms.at(term, 1)], this.version(terms.at(term, 2), before, after))
-      case Kind.Budget: {
+      case Kind.Budget:
         if (terms.at(term, 2) === 0) return terms.empty
-        const body = this.version(terms.at(term, 1), before, after)
-        return terms.budget(body, terms.at(term, 2), terms.budgets.get(term))
-      }
+        return terms.map(term, (body) => this.version(body, before, after))
       case Kind.Branch:
         return this.makeBranch(term, before, after)
       case Kind.Nested:

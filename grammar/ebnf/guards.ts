@@ -115,7 +115,7 @@ export class Guards {
         return guards
       }
       case Kind.Star:
-        return this.boundaries(terms.at(term, 1), before)
+        return this.boundariesOf(terms.at(term, 1), before)
       case Kind.Repeat:
         return this.findRepeated(terms.at(term, 1), before, terms.at(term, 2), maxOf(terms.at(term, 3)))
       case Kind.Capture:
@@ -144,13 +144,6 @@ export class Guards {
     const behind = new Set<number>()
     for (const guard of guards) addAll(behind, this.leaves(term, guard))
     return behind
-  }
-
-  /** The guards before and behind any number of times `body`. */
-  private boundaries(body: Term, before: number): Set<number> {
-    const guards = new Set([before])
-    for (const guard of guards) addAll(guards, this.find(body, guard))
-    return guards
   }
 
   private findRepeated(body: Term, before: number, min: number, max: number): ReadonlySet<number> {

@@ -362,35 +362,11 @@ export class NormalRules {
 
   private rebuilt(term: Term): Term {
     const { terms } = this
-    switch (terms.kind(term)) {
-      case Kind.Rule:
-        return this.productive.has(terms.at(term, 1)) ? term : terms.never
-      case Kind.Concat:
-        return terms.concat(...terms.row(term).map((part) => this.prune(part)))
-      case Kind.Or:
-        return terms.or(terms.members(term).map((member) => this.prune(member)))
-      case Kind.Star:
-        return terms.star(this.prune(terms.at(term, 1)))
-      case Kind.Repeat: {
-        const max = terms.at(term, 3)
-        return terms.repeat(this.prune(terms.at(term, 1)), terms.at(term, 2), maxOf(max))
-      }
-      case Kind.Capture:
-        return terms.capture(terms.names[terms.at(term, 1)], this.prune(terms.at(term, 2)))
-      case Kind.Budget: {
-        const [body, max] = [terms.at(term, 1), terms.at(term, 2)]
-        if (max === 0) return this.isNullable(body) ? terms.empty : terms.never
-        return terms.budget(this.prune(body), max, terms.budgets.get(term))
-      }
-      case Kind.Branch: {
-        const { lexeme, rests, narrow, ends } = terms.branches[terms.at(term, 1)]
-        const pruned = new Map([...rests].map(([tag, rest]) => [tag, this.prune(rest)] as const))
-        const isSame = [...pruned].every(([tag, rest]) => rest === rests.get(tag))
-        return isSame ? term : terms.branch(lexeme, pruned, narrow, ends)
-      }
-      default:
-        return term
-    }
+    const isRule = terms.kind(term) === Kind.Rule
+    if (isRule) return this.productive.has(terms.at(term, 1)) ? term : terms.never
+    if (terms.kind(term) === Kind.Budget && terms.at(term, 2) === 0)
+      return this.isNullable(terms.at(term, 1)) ? terms.empty : terms.never
+    return terms.map(term, (part) => this.prune(part))
   }
 
   /** Finds what begins with itself among `rule` and all rules that it can begin with. */

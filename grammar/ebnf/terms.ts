@@ -506,6 +506,32 @@ export class Terms {
     }
   }
 
+  /** Returns `term` made of `map` of its parts; `term` itself if it has none. */
+  map(term: Term, map: (part: Term) => Term): Term {
+    switch (this.kind(term)) {
+      case Kind.Concat:
+        return this.concat(...this.row(term).map(map))
+      case Kind.Or:
+        return this.or(this.members(term).map(map))
+      case Kind.Star:
+        return this.star(map(this.at(term, 1)))
+      case Kind.Repeat:
+        return this.repeat(map(this.at(term, 1)), this.at(term, 2), maxOf(this.at(term, 3)))
+      case Kind.Capture:
+        return this.capture(this.names[this.at(term, 1)], map(this.at(term, 2)))
+      case Kind.Budget:
+        return this.budget(map(this.at(term, 1)), this.at(term, 2), this.budgets.get(term))
+      case Kind.Branch: {
+        const { lexeme, rests, narrow, ends } = this.branches[this.at(term, 1)]
+        const mapped = new Map([...rests].map(([tag, rest]) => [tag, map(rest)] as const))
+        const isSame = [...mapped].every(([tag, rest]) => rest === rests.get(tag))
+        return isSame ? term : this.branch(lexeme, mapped, narrow, ends)
+      }
+      default:
+        return term
+    }
+  }
+
   /** What is left of `min` to `max` times once one has been read. */
   oneLess(term: Term): Term {
     return this.repeat(this.at(term, 1), Math.max(0, this.at(term, 2) - 1), maxOf(this.at(term, 3)) - 1)

@@ -89,7 +89,7 @@ export class Checker {
     const { name, parameters, priority } = definition
     const isTerminal = this.scope.isTerminal(name.text)
     const attributes = this.scope.dialect.attributesOf(definition, this.refuse)
-    this.scope.attributes.set(definition, attributes)
+    if (definition.attributes.length > 0) this.scope.attributes.set(definition, attributes)
     if (priority !== null && !/^-?[0-9]+$/.test(priority.text))
       this.fail("syntax", priority.start, "a priority is a whole number")
     if (isTerminal && definition.attributes.length > 0) {

@@ -13,7 +13,7 @@ import type { Term } from "../terms.ts"
 import { MinChoice, MinUnfused } from "../texts.ts"
 import type { TokenNames } from "../tokennames.ts"
 import { anyToken, anyTokens } from "../tokensets.ts"
-import type { Attributes } from "./dialect.ts"
+import { noAttributes } from "./dialect.ts"
 import { dispatchRule } from "./dispatch.ts"
 import {
   type Environment,
@@ -94,7 +94,7 @@ export class Lowering {
   }
 
   private define({ definition, environment, rule }: Instance): void {
-    const attributes = this.scope.attributes.get(definition) as Attributes
+    const attributes = this.scope.attributes.get(definition) ?? noAttributes
     const uses = this.usesOf(definition.body, environment)
     const lower = () => this.attributed({ definition, attributes, environment })
     const place = this.scope.dialect.placeOf(definition)

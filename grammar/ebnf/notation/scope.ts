@@ -43,6 +43,7 @@ export class Scope {
   readonly ignored: Node[] = []
   readonly options = new Set<OptionName>()
   readonly facts = new Map<Node, Fact>()
+  /** Attributes of the definitions that have some. */
   readonly attributes = new Map<Definition, Attributes>()
 
   /** `maxDepth`: of options. */
