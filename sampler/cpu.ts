@@ -77,7 +77,7 @@ export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
   }
 }
 
-/** The answer of a row that has only one; undefined: its logits have to be looked at. */
+/** The answer of a row with a single possible one; undefined: its logits are needed. */
 export function forcedResult(row: SampleRow): SampleResult | undefined {
   const token = forcedToken(row)
   if (token < 0 || needsLogits(row.params)) return undefined
@@ -86,7 +86,7 @@ export function forcedResult(row: SampleRow): SampleResult | undefined {
   return { token, status: "ok", ...logprobs, ...(relaxed.length > 0 ? { relaxed } : {}) }
 }
 
-/** What a row's token is drawn from. */
+/** The candidates from which a row's token is drawn. */
 export interface RowLaw {
   readonly status: SampleStatus
   /** Survivors of all stages; before temperature in a greedy row. */
@@ -100,7 +100,7 @@ export interface RowLaw {
   readonly chances?: ReadonlyMap<number, number>
 }
 
-/** Stages 1 to 19. A row whose mask has one bit is treated as any other here. */
+/** Stages 1 to 19. A row whose mask has one bit is treated like any other here. */
 export function lawOf(logits: Float32Array, row: SampleRow): RowLaw {
   const { params } = row
   const key = rowKey(params.seed, row.position, Stream.draw, row.choice)
@@ -249,7 +249,8 @@ function applyDry({ values }: Candidates, edits: Edits): void {
 }
 
 /**
- * Stage 11: the caller's own rules see −Infinity at what is not allowed, and can only take away.
+ * Stage 11: the caller's own rules see −Infinity for tokens that are not allowed, and can only
+ * remove tokens.
  */
 function process(candidates: Candidates, row: SampleRow): SampleStatus {
   const { values, alive } = candidates
@@ -305,7 +306,7 @@ export function draw(candidates: Candidates, key: RowKey): number {
 }
 
 /**
- * μ follows the surprise of the token among what it was drawn from. Forced tokens would pump it up.
+ * μ follows the surprise of the token among what it was drawn from. Forced tokens would inflate it.
  */
 function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | undefined {
   if (row.params.mirostat === 0 || law.isGreedy) return undefined
@@ -327,8 +328,8 @@ export function recordSurprise(
 }
 
 /**
- * The average follows the probability that the token had. A token that nothing else could stand for
- * says nothing.
+ * The average follows the probability that the token had. A token without an alternative carries no
+ * information.
  */
 function updateAdaptive(row: SampleRow, { chances, choiceCount }: RowLaw, token: number): void {
   const { params } = row
@@ -344,7 +345,7 @@ export function describeDrawn(logits: Float32Array, row: SampleRow, token: numbe
   return describe(capture(logits, row, undefined), token, row.params)
 }
 
-/** The candidates that the row's log-probabilities speak of. */
+/** The candidates of the row's log-probabilities. */
 function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined): Candidates {
   const mode = row.params.logprobsMode
   if (mode.startsWith("processed")) {

@@ -91,9 +91,9 @@ function rankOf({ values, alive }: Candidates, token: number): number {
 }
 
 /**
- * What `describe` says of a row whose every token may come, without named tokens: a prompt has such
- * a row for each of its tokens. Shape [V]; at most `HeapSize` alternatives. It takes half the time
- * (V = 128,000, one alternative, two busy cores: 3.9 ms, `describe` 8.0).
+ * The result of `describe` for a row without a mask and without named tokens: a prompt has such a
+ * row for each of its tokens. Shape [V]; at most `HeapSize` alternatives. It takes half the time (V
+ * = 128,000, one alternative, two busy cores: 3.9 ms, `describe` 8.0).
  */
 export function describeRow(values: Float32Array, token: number, params: SamplingParams): TokenLogprobs {
   const width = values.length

@@ -1,6 +1,5 @@
 /**
- * What a sampler is given for one row, and what it answers: the contract of the CPU and the GPU
- * sampler.
+ * The input and the result of a sampler for one row: the contract of the CPU and the GPU sampler.
  *
  * Logits are row-major [R, V]; a mask is Uint32Array [W], W = ceil(V / 32), bit `t & 31` of word `t
  * >>> 5` = token t is allowed, null = every token is. A row's answer depends on nothing but the

@@ -18,7 +18,7 @@ const MaxNoise = 22.875
 const BucketCount = 1024
 const BucketsPerNat = 32
 
-/** Values in ascending order of id, and what of them is kept. */
+/** Values in ascending order of id, and the part of them that is kept. */
 export interface Kept {
   /** −∞: not there. */
   readonly values: Float32Array
@@ -170,7 +170,7 @@ interface MassSum {
   readonly error: number
 }
 
-/** What is kept of a bucket, in pinned order; `size` is how much that is at most. */
+/** The kept part of a bucket, in pinned order; `size` is its maximum. */
 function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
   const { values, ids, count, max, cutValue, cutId } = kept
   const found = { values: new Float32Array(size), ids: new Int32Array(size), count: 0 }

@@ -151,7 +151,7 @@ export class Selector {
     return relaxed
   }
 
-  /** Temperature, filters, noise. −1: the definition has to tell. */
+  /** Temperature, filters, noise. −1: the definition must decide. */
   private draw(
     { values: x, ids, count: n }: Pick<Kept, "values" | "ids" | "count">,
     first: number,
@@ -192,8 +192,8 @@ export class Selector {
   }
 
   /**
-   * The lowest value that top-nσ and min-p keep; NaN: values so large that the definition has to
-   * tell.
+   * The lowest value that top-nσ and min-p keep; NaN: values so large that the definition must
+   * decide.
    */
   private threshold(z: Float32Array, n: number, max: number, params: SamplingParams): number {
     let floor = Number.NEGATIVE_INFINITY
@@ -216,7 +216,7 @@ export class Selector {
     return params.minP > 0 ? Math.max(floor, max + Math.log(params.minP)) : floor
   }
 
-  /** Compacts what is from the floor up into the scratch lists, which z may be. */
+  /** Compacts the values from the floor up into the scratch lists, of which z may be one. */
   private keepFrom(z: Float32Array, ids: Int32Array | null, n: number, floor: number): number {
     const { values, ids: kept } = this
     let count = 0
@@ -301,7 +301,7 @@ function argmax(x: Float32Array, n: number): number {
       at += 8
       continue
     }
-    // Something among them is higher, or is no number.
+    // One of them is higher, or NaN.
     for (const end = Math.min(n, at + 8); at < end; at++) {
       if (x[at] <= best) continue
       if (Number.isNaN(x[at])) return NotANumber
@@ -336,8 +336,8 @@ function countAlive(x: Float32Array, n: number): number {
 }
 
 /**
- * Whether a mask allows at most about a quarter. Every 16th word tells; a wrong guess costs time,
- * no bit of a result.
+ * Whether a mask allows at most about a quarter. Looks at every 16th word; a wrong guess costs time
+ * but changes no bit of a result.
  */
 function looksSparse(mask: Uint32Array | null): boolean {
   if (mask === null) return false

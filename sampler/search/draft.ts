@@ -21,7 +21,7 @@ export interface Proposal {
   readonly laws?: readonly DraftLaw[]
 }
 
-/** What a drafter is told of a sequence. */
+/** The parts of a sequence that a drafter sees. */
 export interface DraftContext {
   /** Prompt and output. */
   readonly tokens: ArrayLike<number>
@@ -167,16 +167,13 @@ export class DraftLength {
     return this.isPaused ? 0 : this.max
   }
 
-  /**
-   * What came of a step that drafted, in tokens: what it cost beyond one without, and what it
-   * gained.
-   */
+  /** Records a step with drafts, in tokens: its cost beyond a step without, and its gain. */
   record(cost: number, gain: number): void {
     this.debt = Math.max(-MaxCredit, this.debt + cost - gain)
     if (this.debt > MaxDebt) this.isPaused = true
   }
 
-  /** So many tokens were written. */
+  /** Records written tokens. */
   advance(count: number): void {
     this.debt = Math.max(-MaxCredit, this.debt - Earned * count)
   }

@@ -1,7 +1,7 @@
 /**
- * Decoder architectures as data: what each has of the parts that `blueprint.ts` knows, and what
- * GGUF and Hugging Face call its tensors. An architecture that is not listed is refused, since a
- * guess would answer fluently and wrongly.
+ * Decoder architectures as data: which parts of `blueprint.ts` each has, and the names of its
+ * tensors in GGUF and at Hugging Face. An architecture that is not listed is refused, since a guess
+ * would answer fluently and wrongly.
  *
  * Sources: llama.cpp (src/llama-arch.cpp, llama-model.cpp and its models) for GGUF, the modelling
  * code of transformers for config.json.
@@ -94,13 +94,13 @@ export interface Architecture {
   readonly scalesEmbedding: boolean
   /** Every layer but each `period`-th is local: it has the window. 0: all layers are alike. */
   readonly period: number
-  /** What else the layers that are not local lack, or have of their own. */
+  /** Other differences of the layers that are not local. */
   readonly globalLayers: "same" | "noRope" | "ownRope"
   /** Parameters that only some architectures have. */
   readonly parameters: readonly ParameterName[]
   /**
    * Numbers of layers whose attention scale is that of hidden size by heads, in GGUF, which does
-   * not say it.
+   * not record it.
    */
   readonly scaledByHidden: readonly number[]
   readonly names: Names

@@ -1,7 +1,7 @@
 /**
- * What a decoder is made of, free of the names that its architecture and its file format have for
- * the parts. `decoder.ts` makes one of a model's parameters, and `graph.ts` writes it as a graph
- * without a case for any architecture.
+ * The parts of a decoder, without the names that its architecture and its file format have for
+ * them. `decoder.ts` makes one of a model's parameters, and `graph.ts` writes it as a graph without
+ * a case for any architecture.
  *
  * A layer: x += mixed(mixer(input(x))), then x += output(mlp(middle(x))), where `input`, `mixed`,
  * `middle` and `output` are norms that may be absent, and the mixer is attention or a short
@@ -86,11 +86,11 @@ export interface Layer {
 }
 
 export interface Decoder {
-  /** As GGUF calls it. */
+  /** The name in GGUF. */
   readonly architecture: string
   readonly hidden: number
   readonly vocabulary: number
-  /** Positions that the tables of angles have. */
+  /** Number of positions in the tables of angles. */
   readonly context: number
   readonly embedding: Matrix
   readonly embeddingScale: number

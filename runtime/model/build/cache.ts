@@ -1,8 +1,8 @@
 /**
- * Model directories that are built of GGUF and safetensors: each is built once, in a thread, and
- * kept under a key of what it was built from. A directory is whole or not there: it is written
- * beside its place, and gets its name when its bytes are on the disk. One process builds at a time;
- * what a killed one has left is removed by the next.
+ * Model directories that are built from GGUF and safetensors: each is built once, in a thread, and
+ * kept under a key of its sources. A directory is complete or absent: it is written under another
+ * name, and renamed when its bytes are on the disk. One process builds at a time; leftovers of a
+ * killed one are removed by the next.
  *
  * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written,
  * `<key>.lock` names who writes it.
@@ -24,7 +24,7 @@ import type { Dtype } from "../weights/blocks.ts"
 import { checkBuiltDtype } from "./dtype.ts"
 import { attentionTypes, type Provider } from "./providers.ts"
 
-/** Raised when what is written changes: directories of other versions are built again. */
+/** Increased when the output changes: directories of other versions are built again. */
 const writerVersion = 1
 
 export interface BuildOptions {
@@ -37,18 +37,18 @@ export interface BuildOptions {
   readonly program?: string | URL | undefined
 }
 
-/** What the thread is given. */
+/** Input of the thread. */
 export interface BuildTask {
   readonly source: ModelSource
   readonly dtype: Dtype
   readonly provider: Provider
-  /** Where `folder` is to be. */
+  /** The final path of `folder`. */
   readonly disk: Disk
-  /** It is made once nothing can be refused any more. */
+  /** It is made once every check has passed. */
   readonly folder: string
 }
 
-/** What the thread says. */
+/** Messages of the thread. */
 export type BuildAnswer =
   | { readonly kind: "progress"; readonly doneBytes: number; readonly allBytes: number }
   | { readonly kind: "done" }
@@ -59,7 +59,7 @@ export type BuildAnswer =
       readonly isRefusal: boolean
     }
 
-/** What was built, as `built.json` says it. */
+/** The contents of `built.json`. */
 export interface BuiltInfo {
   readonly name: string
   readonly kind: ModelSource["kind"]
@@ -80,7 +80,7 @@ const maxHeapMb = 2_048
 export class BuiltModels {
   /** The folder of all of them. */
   readonly root: string
-  /** What was built through this object, and is not known to open. */
+  /** Directories built by this object that have not been opened yet. */
   private readonly fresh = new Set<string>()
 
   constructor(root: string) {
@@ -88,9 +88,8 @@ export class BuiltModels {
   }
 
   /**
-   * The model directory of `source`, which is built when it is not there. Throws ModelError for
-   * weights that are refused, a full disk, a folder that cannot be written; and the signal's
-   * reason.
+   * The model directory of `source`, which is built if it is missing. Throws ModelError for weights
+   * that are refused, a full disk, a folder that cannot be written; and the signal's reason.
    */
   async directoryOf(source: ModelSource, options: BuildOptions): Promise<string> {
     const { signal, log } = options
@@ -101,7 +100,7 @@ export class BuiltModels {
     try {
       await makeFolder(this.root)
       const build = async (): Promise<void> => {
-        // Whoever held the lock before may have built it.
+        // The previous holder of the lock may have built it.
         if (await isWhole(path)) return
         await this.sweep(key)
         const { kind, name } = source
@@ -124,9 +123,9 @@ export class BuiltModels {
   }
 
   /**
-   * What to throw where the directory at `path`, of `source`, does not open because of `error`. A
-   * ModelError then names the weights, and what was built just now is not kept, unless only memory
-   * was missing.
+   * Returns the error to throw if the directory at `path`, built from `source`, does not open
+   * because of `error`. A ModelError then names the weights. A directory that was built just now is
+   * removed, unless only memory was missing.
    */
   async refusalOf(error: unknown, source: ModelSource, path: string): Promise<unknown> {
     if (!(error instanceof ModelError)) return error
@@ -176,10 +175,7 @@ export class BuiltModels {
     }
   }
 
-  /**
-   * Removes what conversions have left that did not come to their end. The caller holds the lock of
-   * `ownKey`.
-   */
+  /** Removes the leftovers of interrupted conversions. The caller holds the lock of `ownKey`. */
   async sweep(ownKey?: string): Promise<void> {
     const names = await readdir(this.root).catch(() => [])
     const keys = new Set(names.map((name) => restPattern.exec(name)?.[1]).filter((key) => key !== undefined))
@@ -194,7 +190,7 @@ export class BuiltModels {
     }
   }
 
-  /** All that are there, damaged ones too, the newest last. */
+  /** All directories, damaged ones too, the newest last. */
   async list(): Promise<BuiltModel[]> {
     const found: BuiltModel[] = []
     for (const key of await readdir(this.root).catch(() => [])) {
@@ -208,9 +204,9 @@ export class BuiltModels {
     return found.sort((a, b) => a.builtAt - b.builtAt)
   }
 
-  /** Removes one; on Windows what is open stays. Throws ModelError. */
+  /** Removes one; on Windows open files stay. Throws ModelError. */
   async remove({ key, path }: Pick<BuiltModel, "key" | "path">): Promise<void> {
-    // First in one step out of sight, so that no half of it is opened.
+    // First renamed in one step, so that no partial directory is opened.
     const rest = join(this.root, `${key}.${process.pid}`)
     try {
       await rm(rest, { recursive: true, force: true })
@@ -227,7 +223,7 @@ export class BuiltModels {
 export interface BuiltModel {
   readonly key: string
   readonly path: string
-  /** Null: `built.json` is not what was written. */
+  /** Null: `built.json` is damaged. */
   readonly info: BuiltInfo | null
   readonly bytes: number
   /** Milliseconds since 1970. */
@@ -236,7 +232,7 @@ export interface BuiltModel {
   readonly isStale: boolean
 }
 
-/** Whether it is what the file system refused. */
+/** Whether it is an error of the file system. */
 function isOfDisk(error: unknown): boolean {
   return /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? "")
 }
@@ -268,7 +264,7 @@ async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Pro
 
 async function describe(path: string): Promise<string> {
   const real = await realpath(path)
-  // A pipe would never open.
+  // Opening a pipe would block.
   if (!(await stat(real)).isFile()) throw new Error("it is no file")
   const file = await open(real, "r")
   try {
@@ -284,15 +280,18 @@ async function describe(path: string): Promise<string> {
 }
 
 /**
- * The SHA-256 of its content by which a blob of Ollama's or of the hub's is named; null: it is
- * none.
+ * The SHA-256 of its content by which a blob of Ollama's or of the hub's is named; null: it is not
+ * a blob.
  */
 function digestNamed(realPath: string): string | null {
   if (basename(dirname(realPath)) !== "blobs") return null
   return /^(?:sha256-)?([0-9a-f]{64})$/.exec(basename(realPath))?.[1] ?? null
 }
 
-/** Throws ModelError for a blob that is not what its name says, by which its copy is known. */
+/**
+ * Throws ModelError for a blob whose content does not match its name, which is the key of the built
+ * directory.
+ */
 export async function checkDigests(source: ModelSource): Promise<void> {
   for (const path of await filesOf(source)) {
     const real = await realpath(path)
@@ -351,7 +350,7 @@ async function runThread(task: BuildTask, { signal, onProgress, program }: Build
     })
   } finally {
     if (abort) signal?.removeEventListener("abort", abort)
-    // Until it has ended it may write.
+    // It may write until it has ended.
     await worker.terminate()
   }
 }
@@ -375,8 +374,8 @@ async function readInfo(path: string): Promise<BuiltInfo | null> {
 }
 
 /**
- * What was renamed was whole then; a part of it may have been cut or removed since. What is not
- * whole is built again.
+ * A directory was complete when it was renamed, but a file may have been truncated or removed
+ * since. An incomplete directory is built again.
  */
 async function isWhole(path: string): Promise<boolean> {
   const info = await readInfo(path)
@@ -405,11 +404,11 @@ async function syncFiles(folder: string): Promise<void> {
   await sync(folder)
 }
 
-/** Waits until the disk has it. Windows opens no folder for that. */
+/** Waits until it is on the disk. Windows cannot open a folder for that. */
 async function sync(path: string): Promise<void> {
   const isFolder = (await stat(path)).isDirectory()
   if (isFolder && process.platform === "win32") return
-  // Windows flushes what may be written alone.
+  // Windows flushes only files that are open for writing.
   const file = await open(path, isFolder ? "r" : "r+")
   await file.sync().finally(() => file.close())
 }

@@ -1,6 +1,5 @@
 /**
- * Weights → a model directory: what they are is read and refused first, then the directory is
- * written.
+ * Weights → a model directory: first checks the weights, then writes the directory.
  */
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -13,8 +12,8 @@ import { inFile, prepare } from "./prepare.ts"
 const graphBytes = 2 ** 22
 
 /**
- * Writes the model directory of `source` into `folder`. Throws ModelError, and what the file system
- * says.
+ * Writes the model directory of `source` into `folder`. Throws ModelError, and errors of the file
+ * system.
  */
 export async function convert(
   { source, dtype, provider, disk, folder }: BuildTask,
@@ -27,7 +26,7 @@ export async function convert(
     await checkDigests(source)
     await mkdir(folder)
     await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, onProgress })
-    // Last, so that a directory without them is none.
+    // Last, so that a directory without them counts as incomplete.
     for (const [file, text] of texts) {
       await makeFolder(dirname(join(folder, file)))
       await writeFile(join(folder, file), text)

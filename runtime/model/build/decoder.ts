@@ -1,10 +1,10 @@
 /**
- * A model file's parameters and tensors → what its decoder is made of (`blueprint.ts`) → the graph
- * in a folder.
+ * A model file's parameters and tensors → the parts of its decoder (`blueprint.ts`) → the graph in
+ * a folder.
  *
- * Every tensor must have the shape that the parameters say, every parameter must be one that is
- * known, and every tensor of the file must be read by some node: what is left over would change the
- * result of another program.
+ * Every tensor must have the shape that the parameters say, every parameter must be known, and
+ * every tensor of the file must be read by some node: an unused tensor would change the result
+ * elsewhere.
  */
 
 import { writeFileSync } from "node:fs"
@@ -75,14 +75,14 @@ export function decoderOfConfig(config: Readonly<Record<string, unknown>>, weigh
 export interface WriteOptions extends SaveOptions {
   /** How weights that are stored as floats are written. */
   readonly dtype: Dtype
-  /** What will run the graph. */
+  /** The execution provider that will run the graph. */
   readonly provider: Provider
   readonly endIds: readonly number[]
 }
 
 /**
- * Everything that is written of a decoder but its bytes. Throws ModelError naming a tensor of the
- * file that no node reads.
+ * Plans everything that is written for a decoder, without its bytes. Throws ModelError naming a
+ * tensor of the file that no node reads.
  */
 export function planDecoder(
   decoder: Decoder,
@@ -117,7 +117,7 @@ export async function writeDecoder(
   writeFileSync(join(folder, "config.json"), `${JSON.stringify(configOf(decoder, endIds), null, 2)}\n`)
 }
 
-/** What the engine reads of a config.json. */
+/** The fields of config.json that the engine reads. */
 function configOf(decoder: Decoder, endIds: readonly number[]): Record<string, unknown> {
   const { architecture, hidden, vocabulary, context, layers } = decoder
   const attentions = layers.flatMap(({ mixer }) => (mixer.kind === "attention" ? [mixer] : []))

@@ -1,6 +1,6 @@
 /**
- * Values of GGUF metadata by key, each of the type that is expected of it. All functions throw
- * ModelError naming the key; the caller names the file.
+ * Values of GGUF metadata by key, each of the expected type. All functions throw ModelError naming
+ * the key; the caller names the file.
  */
 
 import { ModelError } from "../../errors.ts"

@@ -2,9 +2,8 @@
  * The parameters of a model under one name each, whether they stand in GGUF's metadata or in a
  * config.json.
  *
- * What is not read may change the result as much as what is. So the reader remembers which keys
- * were asked for, and a key that was not, and that is not known to be without effect, is refused by
- * its name.
+ * A key that is not read may change the result as much as one that is. So the reader records which
+ * keys were read, and refuses every other key by its name unless it is known to have no effect.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -55,8 +54,8 @@ const scales: Bounds = [1e-4, 1e4]
 const softcaps: Bounds = [1, 1e4]
 
 /**
- * Far around what is known of models: beyond it, onnxruntime refuses the graph, or the answers are
- * noise.
+ * Bounds far beyond known models: outside of them, onnxruntime refuses the graph, or the answers
+ * are noise.
  */
 const bounds: Readonly<Partial<Record<ParameterName, Bounds>>> = {
   rmsEpsilon: epsilons,
@@ -75,7 +74,7 @@ const bounds: Readonly<Partial<Record<ParameterName, Bounds>>> = {
 
 const anyNumber: Bounds = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
-/** Keys that say nothing about the graph, or what the shapes of the tensors say too. */
+/** Keys that do not concern the graph, or that the shapes of the tensors imply. */
 const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
   gguf: ["vocab_size", "feed_forward_length", "rope.scaling.finetuned", "tensor_data_layout"],
   config: [
@@ -86,7 +85,7 @@ const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
     ...["attention_dropout", "embd_pdrop", "embedding_dropout", "hidden_dropout_prob", "resid_pdrop"],
     ...["residual_dropout", "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init"],
     ...["conv_use_xavier_init", "bos_token_id", "eos_token_id", "pad_token_id"],
-    // What the tensors say, or what is read by other means.
+    // Implied by the tensors, or read in another way.
     ...["attention_bias", "intermediate_size", "mlp_bias", "tie_word_embeddings", "use_bias", "vocab_size"],
     ...["block_auto_adjust_ff_dim", "block_dim", "block_ff_dim", "block_ffn_dim_multiplier"],
     ...["block_multiple_of", "block_norm_eps", "conv_dim", "conv_dim_out", "num_heads", "hidden_act"],
@@ -101,7 +100,7 @@ const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
   ],
 }
 
-/** Keys with the values that a graph has as it is written here. */
+/** Keys with the values that the written graph has. */
 const fixed: Readonly<Record<string, readonly unknown[]>> = {
   "attention.causal": [true],
   use_bidirectional_attention: [false],
@@ -199,7 +198,7 @@ export class Parameters {
     return this.refuse(this.prefix + key, `is ${found}, and must be from ${least} to ${most}. ${damaged}`)
   }
 
-  /** Throws ModelError naming a key that was not asked for and may change the result. */
+  /** Throws ModelError naming a key that was not read and may change the result. */
   refuseUnread(): void {
     for (const [key, value] of this.values) {
       if (!key.startsWith(this.prefix) || this.read.has(key)) continue

@@ -1,6 +1,6 @@
 /**
- * Weights → what a model directory is built of, from headers alone: the decoder, its vocabulary,
- * and the texts beside them. All that can be refused is refused here, before anything is written.
+ * Weights → the sources of a model directory, from headers alone: the decoder, its vocabulary, and
+ * the texts beside them. Every refusal happens here, before anything is written.
  */
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -24,11 +24,13 @@ export interface Prepared {
   readonly endIds: readonly number[]
 }
 
-/** Files of a model directory that are taken as they are. */
+/** Files of a model directory that are copied. */
 const textFiles =
   /^(generation_config\.json|tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|chat_template\.(jinja|json)|additional_chat_templates\/[^/]+\.jinja)$/
 
-/** The caller closes the weights. Throws ModelError that names the file and what is not served. */
+/**
+ * The caller closes the weights. Throws ModelError that names the file and the unsupported part.
+ */
 export async function prepare(source: ModelSource, dtype: Dtype): Promise<Prepared> {
   return source.kind === "gguf" ? prepareGguf(source.path, dtype) : prepareFolder(source.path, dtype)
 }
@@ -57,7 +59,7 @@ async function prepareGguf(path: string, dtype: Dtype): Promise<Prepared> {
   }
 }
 
-/** What is to be written of the weights; the caller closes them. */
+/** Plans the output for the weights, which the caller closes. */
 interface Plan<W extends Weights> {
   readonly decoder: Decoder
   readonly dataBytes: number
@@ -128,7 +130,7 @@ async function readObject(folder: string, name: string): Promise<Record<string, 
   return parseObject(join(folder, name), await readText(join(folder, name)))
 }
 
-/** Throws ModelError for a file that is missing or larger than models have it. */
+/** Throws ModelError for a missing file, or one that is larger than models have. */
 async function readText(path: string): Promise<string> {
   try {
     const { size } = await stat(path)

@@ -1,6 +1,6 @@
 /**
- * What the execution providers of onnxruntime have of the operators that a decoder's graph is made
- * of, and what is written instead.
+ * Which operators of a decoder's graph the execution providers of onnxruntime have, and the
+ * replacements of the others.
  *
  * | operator | cpu | web (WebGPU) | cuda |
  * |---|---|---|---|

@@ -59,8 +59,8 @@ export function ropeFrequencies(dims: number, base: number, stretch: Stretch): n
 }
 
 /**
- * Pairs that go round often in the original context stay, those that hardly do are slowed down,
- * with a ramp between.
+ * Pairs that rotate often in the original context are kept, those that hardly rotate are slowed
+ * down, with a ramp between.
  */
 function llama3(angle: number, { factor, low, high, original }: Stretch & { kind: "llama3" }): number {
   const turns = (original * angle) / (2 * Math.PI)

@@ -15,19 +15,19 @@ import { type Rope, ropeFrequencies, type Stretch, yarnMagnitude } from "./rope.
 export interface Ropes {
   readonly local: Rope | null
   readonly global: Rope | null
-  /** How many positions the model has so. */
+  /** Number of positions of the model with this scaling. */
   readonly context: number
   /** Tensors of factors that are in the angles, or for another length of texts. */
   readonly tensors: readonly string[]
 }
 
 const maxContext = 2 ** 20
-/** With fewer, what is tried of a graph when it opens has no room. */
+/** With fewer, the trials at the opening of a graph have no room. */
 const minContext = 8
 /** Bytes that the tables of angles may take; a larger model's may take as many as its weights. */
 const leastTableBytes = 2 ** 26
 
-/** Far around what is known of models, as in `parameters.ts`. */
+/** Bounds far beyond known models, as in `parameters.ts`. */
 const factorBounds: Bounds = [0.01, 1e4]
 const magnitudeBounds: Bounds = [0.01, 100]
 const turnBounds: Bounds = [1e-3, 1e4]
@@ -45,10 +45,7 @@ interface Turning {
   readonly tensors?: readonly string[]
 }
 
-/**
- * Reads all parameters of positions. Throws ModelError naming a kind of stretching that is not
- * known.
- */
+/** Reads all parameters of positions. Throws ModelError naming an unknown kind of stretching. */
 export function readRopes(
   architecture: Architecture,
   parameters: Parameters,
@@ -118,8 +115,7 @@ function rotaryDims(parameters: Parameters, headDim: number): number {
 }
 
 /**
- * The tokens that a model was first trained on. Throws ModelError where they are no number of
- * tokens.
+ * The context length of the original training. Throws ModelError if it is not a number of tokens.
  */
 function contextOf(parameters: Parameters, key: string, tokens: number): number {
   if (Number.isInteger(tokens) && tokens >= minContext) return tokens
@@ -198,7 +194,7 @@ function checkFactors(parameters: Parameters, name: string, factors: Iterable<un
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What a config.json says of positions, of the layers of a kind where it tells them apart. */
+/** The settings of positions in a config.json, for one kind of layers if it distinguishes them. */
 function ropeObject(parameters: Parameters, kind: string): JsonObject | undefined {
   if (parameters.format === "gguf") return undefined
   const found = parameters.raw("rope_parameters") ?? parameters.raw("rope_scaling")

@@ -43,7 +43,7 @@ export function readTokens(metadata: Metadata): Tokens {
   if (given.length !== texts.length) {
     fail("tokenizer.ggml.token_type", `has ${given.length} values for ${texts.length} tokens. ${damaged}`)
   }
-  // What SentencePiece's trainer gives these three, where a file does not say.
+  // The ids that SentencePiece's trainer gives these three, if the file does not say.
   const usual = textOf(metadata, "tokenizer.ggml.model") === "llama" ? { unknown: 0, bos: 1, eos: 2 } : {}
   const idNamed = (name: "unknown" | "bos" | "eos" | "eot" | "eom", type: number): number | undefined => {
     const id = idOf(metadata, `tokenizer.ggml.${name}_token_id`, texts.length)

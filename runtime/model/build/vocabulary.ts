@@ -4,10 +4,10 @@
  *
  * GGUF names the algorithm (`tokenizer.ggml.model`), the way that texts are cut
  * (`tokenizer.ggml.pre`), and for each token its text, its type and, for SentencePiece, its score.
- * `pretokenizers.ts` knows the ways to cut, `sentencepiece.ts` makes merges of scores. A model, a
- * name or a flag that is not known is refused: with wrong ids a model answers fluently and wrongly.
+ * `pretokenizers.ts` knows the ways to cut, `sentencepiece.ts` makes merges of scores. An unknown
+ * model, name or flag is refused: with wrong ids a model answers fluently and wrongly.
  *
- * The metadata comes from a stranger: each count, type and id is checked before it is used.
+ * The metadata is untrusted: each count, type and id is checked before it is used.
  */
 
 import { byteOfCodePoint } from "../../../mask/tokenizers/tokenizerjson.ts"
@@ -21,7 +21,7 @@ import { readTokens, type Tokens, TokenType } from "./tokens.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The files of a vocabulary, and what the configuration of the model must say of it. */
+/** The files of a vocabulary, and the fields of the model's configuration that depend on it. */
 export interface BuiltVocabulary {
   /** Texts by their paths in a model directory. */
   readonly files: ReadonlyMap<string, string>
@@ -31,7 +31,7 @@ export interface BuiltVocabulary {
   readonly width: number
 }
 
-/** What the two kinds of tokenizer differ in. */
+/** The differences of the two kinds of tokenizers. */
 interface Kind {
   readonly normalizer: Json | null
   readonly preTokenizer: Json | null
@@ -47,7 +47,7 @@ interface Kind {
 const maxMerges = 2 ** 21
 const templateKey = "tokenizer.chat_template"
 
-/** Throws ModelError for a kind of tokenizer that is not served, without reading its tokens. */
+/** Throws ModelError for an unsupported kind of tokenizer, without reading its tokens. */
 export function checkKind(metadata: Metadata): void {
   if (kindOf(metadata) === "gpt2") cutOf(metadata)
 }
@@ -166,7 +166,7 @@ function tokenizerConfig(metadata: Metadata, tokens: Tokens, kind: Kind): Json {
   }
 }
 
-/** How texts are cut. Throws ModelError for a name that is not known. */
+/** How texts are cut. Throws ModelError for an unknown name. */
 function cutOf(metadata: Metadata): Pretokenizer {
   const key = "tokenizer.ggml.pre"
   const name = metadata.has(key) ? textOf(metadata, key) : undefined
@@ -198,7 +198,7 @@ const byteTexts: string[] = []
 for (const [point, byte] of byteOfCodePoint.entries())
   if (byte >= 0) byteTexts[byte] = String.fromCodePoint(point)
 
-/** A byte without a token would be left out of texts without a word. */
+/** A byte without a token would silently be dropped from texts. */
 function checkBytes({ texts, types, ids }: Tokens): void {
   const isText = (type: number) => type === TokenType.Normal || type === TokenType.UserDefined
   for (const [first, last] of textBytes) {

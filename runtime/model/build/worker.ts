@@ -1,5 +1,5 @@
 /**
- * The thread of `cache.ts`: builds one model directory, and says how far it is. Started from
+ * The thread of `cache.ts`: builds one model directory, and reports its progress. Started from
  * `dist`.
  */
 import { parentPort, workerData } from "node:worker_threads"
@@ -23,7 +23,7 @@ try {
 } catch (error) {
   const { message, code } = error as NodeJS.ErrnoException
   const isRefusal = error instanceof ModelError
-  // What is neither a refusal nor the file system's is a fault of this program.
+  // Any error except a refusal and one of the file system is a fault of this program.
   if (!isRefusal && code === undefined) throw error
   say({ kind: "failed", message, code, isRefusal })
 }

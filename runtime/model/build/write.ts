@@ -246,8 +246,8 @@ export class GraphWriter {
   }
 
   /**
-   * Writes model.onnx and its data into `folder`. Rejects with the signal's reason, and with what
-   * the file system says.
+   * Writes model.onnx and its data into `folder`. Rejects with the signal's reason, and with errors
+   * of the file system.
    */
   async save(folder: string, { onProgress, signal }: SaveOptions = {}): Promise<void> {
     const total = this.fills.reduce((sum, { length }) => sum + length, 0)

@@ -15,7 +15,7 @@ import type { KeptStates } from "./states.ts"
 export class AloneSlots {
   private readonly graph: Graph
   private readonly kept: KeptStates
-  /** The cache can be read. */
+  /** The cache can be read by the CPU. */
   private readonly canRead: boolean
   /** The outputs of the slot's last step, by cache; undefined when empty. */
   private readonly presents: (readonly Tensor[] | undefined)[]
@@ -69,7 +69,7 @@ export class AloneSlots {
     this.kept.cut(slot, 0)
   }
 
-  /** Keeps the states of a slot as they are, to come back to. */
+  /** Keeps the current states of a slot, to return to. */
   mark(slot: number): void {
     const { caches } = this.graph.signature
     const states = this.presents[slot]!.map(({ data }, cache) =>

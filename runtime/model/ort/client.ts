@@ -1,10 +1,9 @@
 /**
  * The model in a worker thread, seen from the thread that fills masks: `Model` over messages.
  *
- * One question at a time, as the engine's step has it. A worker that dies fails the call in
- * progress, and a fresh one takes its place, with empty slots; later calls wait until that has
- * loaded the graph. One that dies soon after it was started again would only die again, so the
- * model is dead then.
+ * One question at a time, as the engine's step needs it. When a worker dies, the call in progress
+ * fails, and a new worker with empty slots replaces it; later calls wait until it has loaded the
+ * graph. A worker that dies soon after a restart would only die again, so the model is dead then.
  */
 
 import { Worker } from "node:worker_threads"
@@ -44,7 +43,7 @@ export type Answer =
       cutsFreely: boolean
       joinsFeeds: boolean
       readsSteps: boolean
-      /** How it runs, and why not otherwise. */
+      /** How it runs, and why. */
       description: string
       threads: number
     }
@@ -59,7 +58,7 @@ export async function openOrtModel(options: LoadOptions): Promise<Model> {
   return client
 }
 
-/** A worker that lives so long after it was started again is started again once more. */
+/** A worker that runs for this long after a restart may be restarted again. */
 const trialMs = 60_000
 
 const noWork: ModelWork = { runs: 0, places: 0, placesInVain: 0 }
@@ -80,7 +79,7 @@ class OrtClient implements Model {
   private way = ""
   private threads = 0
   answeredAt = 0
-  /** Of the workers before this one. */
+  /** Work of earlier workers. */
   private workBefore: ModelWork = noWork
   private workOfWorker: ModelWork = noWork
   readonly contextLength: number
@@ -94,7 +93,7 @@ class OrtClient implements Model {
   private death: Error | undefined
   private restart: Promise<void> | undefined
   private restartedAt = Number.NEGATIVE_INFINITY
-  /** Why the slots were lost, for the first call that still counts on them. */
+  /** Why the slots were lost, for the first call that still relies on them. */
   private loss: Error | undefined
   private lastId = 0
   private isClosing = false
@@ -182,7 +181,7 @@ class OrtClient implements Model {
     this.reuse = undefined
     const answer = await answered
     if (answer.kind !== "logits") throw new Error(`internal: answer ${answer.kind} to a batch`)
-    // The logits are read before the next question is asked, which carries their buffer back.
+    // The logits are read before the next question, which carries their buffer back.
     this.reuse = answer.buffer
     this.workOfWorker = answer.work
     this.answeredAt = performance.now() - Number(process.hrtime.bigint() - answer.at) / 1e6
@@ -215,7 +214,7 @@ class OrtClient implements Model {
     else waiting.resolve(answer)
   }
 
-  /** A worker has ended. Node reports one that failed twice, by its error and by its exit. */
+  /** Handles the end of a worker. Node reports a failed one twice, by its error and by its exit. */
   private end(worker: Worker, how: string, cause?: Error): void {
     if (worker !== this.worker || this.death) return
     const { waiting } = this
@@ -236,7 +235,7 @@ class OrtClient implements Model {
     try {
       await this.start()
       this.restartedAt = performance.now()
-      // To load the graph may have taken longer than a step may.
+      // Loading the graph may have taken longer than a step may take.
       this.answeredAt = this.restartedAt
     } catch (cause) {
       const { message } = cause as Error

@@ -1,8 +1,8 @@
 /**
  * Lets a process exit in the middle of its model's work.
  *
- * At exit, Node terminates the worker threads. One that then returns from onnxruntime cannot make
- * its results any more: the addon throws, nobody catches, and the process aborts (134) instead of
+ * At exit, Node terminates the worker threads. A thread that then returns from onnxruntime cannot
+ * create its results: the addon throws an uncaught error, and the process aborts (134) instead of
  * ending with its code. So a thread marks when it is inside native code, and before an exit
  * `closeGates` waits until all threads are outside and keeps them there. The marks are in shared
  * memory, because the thread that is about to exit cannot wait for messages.
@@ -24,8 +24,8 @@ export class Gate {
   }
 
   /**
-   * The gate of a thread that is about to start. It starts inside: the first thing it does is to
-   * load native code.
+   * The gate of a thread that is about to start. It starts inside, since the thread first loads
+   * native code.
    */
   static open(): Gate {
     const gate = new Gate(new Int32Array(new SharedArrayBuffer(8)))
@@ -34,7 +34,7 @@ export class Gate {
     return gate
   }
 
-  /** To be called when the thread has ended. */
+  /** Call it when the thread has ended. */
   forget(): void {
     gates.delete(this)
   }

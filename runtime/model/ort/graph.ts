@@ -31,26 +31,26 @@ export interface Run {
    * have no more positions.
    */
   readonly contextLength: number
-  /** The logits of the last so many tokens of each row are read. */
+  /** By row: how many of the last tokens' logits are read. */
   readonly wanted: readonly number[]
   /** The tokens of a row are read one after the other, in one run. */
   readonly isStepwise?: boolean
 }
 
-/** What a run gives. */
+/** The outputs of a run. */
 export interface Outputs {
   /** The logits of a row that are wanted. Shape [count, V]. */
   readonly logitsOf: (row: number) => Float32Array
   /**
-   * One a cache: the whole present, or where the graph gives them alone the new tokens' places, [B,
-   * H, S, D].
+   * One per cache: the whole present, or only the new tokens' places, [B, H, S, D], if the graph
+   * has such outputs.
    */
   readonly caches: readonly Tensor[]
 }
 
 export class Graph {
   readonly signature: Signature
-  /** May be exchanged for another one of the same graph, between runs. */
+  /** The session, which may be replaced by another one of the same graph between runs. */
   session: InferenceSession
   private readonly embedding: InferenceSession | undefined
   private readonly Tensor: TensorConstructor
@@ -68,7 +68,7 @@ export class Graph {
     this.embedding = embedding
   }
 
-  /** `past` has a tensor for each cache. `isWhole`: whole presents are wanted in any case. */
+  /** `past` has a tensor for each cache. `isWhole`: whole presents are required. */
   async run(run: Run, past: readonly Tensor[], isWhole = false): Promise<Outputs> {
     const { caches } = this.signature
     const inputs = await this.inputs(run, isWhole)
@@ -154,20 +154,20 @@ export class Graph {
     }
     if (namesKept) feeds[keptName] = this.kept(run)
     if (takesSteps) {
-      // A single token is a step, unless the whole cache is asked for.
+      // A single token is a step, unless the whole cache is requested.
       const isStep = newCount === 1 ? !isWhole && run.pastLength > 0 : run.isStepwise
       const count = isStep ? newCount : 0
       feeds[stepsName] = new this.Tensor("int64", BigInt64Array.of(BigInt(count)), [])
     }
     for (const { fresh, heads } of caches)
       if (fresh !== undefined) feeds[placesName(heads)] ??= this.places(run, heads)
-    // Two graphs in one: the branch without a past counts from the beginning.
+    // The graph has two branches: the one without a past counts from the beginning.
     if (hasCacheBranch)
       feeds.use_cache_branch = new this.Tensor("bool", Uint8Array.of(run.pastLength > 0 ? 1 : 0), [1])
     return feeds
   }
 
-  /** The tokens whose logits are wanted; one where none are. */
+  /** The tokens whose logits are wanted; one token if none are. */
   private kept({ tokens, wanted }: Run): Tensor {
     const last = tokens[0].length
     const places = wanted.flatMap((count, row) =>

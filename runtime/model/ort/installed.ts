@@ -1,10 +1,9 @@
 /**
- * The package onnxruntime-node as it is installed here, and what it has to know before it is
- * loaded.
+ * The installed package onnxruntime-node, and its settings before it is loaded.
  *
- * It is optional, because its install script fetches more from a host of its own: where that cannot
- * be reached npm drops the package and says nothing. All that is needed here is in the package
- * itself, so it is installed without its script.
+ * It is optional, because its install script downloads more from another host: if that cannot be
+ * reached, npm silently drops the package. Everything needed here is in the package itself, so it
+ * is installed without its script.
  *
  * From 1.30 on it writes a database of telemetry into the user's cache at each start and sends it,
  * unless `ORT_DISABLE_TELEMETRY` says otherwise. It reads the environment of the process, of which
@@ -20,8 +19,8 @@ const ort = "onnxruntime-node"
 const telemetry = "ORT_DISABLE_TELEMETRY"
 
 /**
- * Throws ModelError, with the line that mends it, where the package is not there. Before a model is
- * fetched for it.
+ * Throws ModelError with the command to run if the package is missing. Call it before a model is
+ * downloaded.
  */
 export function requireOrt(): void {
   try {
@@ -31,7 +30,7 @@ export function requireOrt(): void {
   }
 }
 
-/** Why the package was not loaded, with the line that mends it. */
+/** Returns why the package was not loaded, with the command to run. */
 export function missingOrt(cause: Error): ModelError {
   const { code } = cause as NodeJS.ErrnoException
   const line = installLine()
@@ -50,8 +49,8 @@ export function installLine(): string {
 }
 
 /**
- * Turns the telemetry of onnxruntime off in this process, unless its environment says something of
- * it. Null, or why that is not sure to help.
+ * Turns the telemetry of onnxruntime off in this process, unless its environment has the variable.
+ * Returns null, or why this may not suffice.
  */
 export function muteTelemetry(): string | null {
   if (process.env[telemetry] !== undefined) return null

@@ -1,5 +1,5 @@
 /**
- * How rows of several slots may run together, found out by trying.
+ * How rows of several slots may run together, found by trials.
  *
  * A row's past is handed over in more room than it fills. *Gapped*: its tokens lie in front, and
  * the new ones come behind the gap, which the attention mask hides; it needs a graph that takes
@@ -7,14 +7,14 @@
  * tokens follow the old ones; each step costs a copy of the row. Only so are rows right in a graph
  * that finds by their places in the past which tokens are too far away to be seen
  * (`signature.window`). *Aligned*: the new tokens come behind the row's own ones and the gap behind
- * both, as the operator GroupQueryAttention has it, which counts the ones of the mask. Which one a
- * graph has is not written in it, and one that ignores its mask looks like any other. So the same
- * tokens run in each layout, and it is right if it says what a row alone says.
+ * both, as the operator GroupQueryAttention has it, which counts the ones of the mask. A graph does
+ * not say which layout it has, and one that ignores its mask looks like any other. So the same
+ * tokens run in each layout, and a layout is right if its logits are those of a row alone.
  *
- * Quantised graphs say something else already when the same tokens come in other pieces; the
- * measure is therefore how far the graph is from itself. Where activations are quantised by the
- * largest value of a batch, a neighbour changes a row: that is the *dependence*. It is exactly zero
- * in graphs of 32, 16 and 4 bits (SmolLM2-135M by onnxruntime-genai's builder, the embedded model).
+ * Quantised graphs give other logits even for the same tokens in other pieces, so the measure is
+ * how far the graph is from itself. Where activations are quantised by the largest value of a
+ * batch, a neighbour changes a row: that is the *dependence*. It is exactly zero in graphs of 32,
+ * 16 and 4 bits (SmolLM2-135M by onnxruntime-genai's builder, the embedded model).
  */
 
 /** Where in a past of P places the n tokens of a row lie, and where the graph puts the new ones. */
@@ -36,7 +36,7 @@ export interface Trial {
   readonly hasNeighbour: boolean
   /** In steps, as one row. */
   readonly alone: Float32Array
-  /** How far these may be from what the graph says of the tokens in other pieces. */
+  /** How far these may be from the graph's logits for the tokens in other pieces. */
   readonly distance: number
   /** In steps, in rows of a layout; beside a row of another length where `hasNeighbour`. */
   rows(layout: Layout, hasNeighbour: boolean): Promise<Float32Array>
@@ -66,7 +66,7 @@ export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {
       const error = distance(trial.alone, single)
       if (error <= bound) right.push({ layout, error, single })
     } catch {
-      // A graph that does not run in this layout has another one.
+      // A graph that fails in this layout has another one.
     }
   }
   const least = Math.min(...right.map(({ error }) => error))

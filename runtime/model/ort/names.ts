@@ -1,9 +1,8 @@
 /**
- * Names of a graph's inputs and outputs: those that exports have, and those that are added to a
- * slim one.
+ * Names of a graph's inputs and outputs: those of exports, and those that `slim.ts` adds.
  */
 
-/** The output that has what a run adds to `present`. Shape [B, H, S, D]. */
+/** The output that has the values that a run adds to `present`. Shape [B, H, S, D]. */
 export function freshName(present: string): string {
   return `${present}.fresh`
 }
@@ -33,7 +32,9 @@ export function presentName(past: string): string {
   return past.replace(/^past_key_values/, "present").replace(/^past/, "present")
 }
 
-/** Whether an input has keys or values of each token; what else is handed on is a state. */
+/**
+ * Whether an input has keys or values of each token. Any other input that is handed on is a state.
+ */
 export function isTokenwise(past: string): boolean {
   return past.startsWith("past_key_values") && /\.(key|value)$/.test(past)
 }

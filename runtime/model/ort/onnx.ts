@@ -58,16 +58,16 @@ export interface OnnxNode {
   readonly domain: string
   readonly inputs: readonly { readonly name: string; readonly start: number }[]
   readonly outputs: readonly string[]
-  /** As they are written. */
+  /** The bytes as in the file. */
   readonly attributes: readonly Uint8Array[]
 }
 
 /** An input or an output of the graph. */
 export interface OnnxValue {
   readonly name: string
-  /** Element type of its tensor; 0 where a graph inside another leaves it to be found out. */
+  /** Element type of its tensor; 0 if a graph inside another leaves it open. */
   readonly type: number
-  /** 0 where the graph fixes no size; missing where not even their number is told. */
+  /** 0 if the graph fixes no size; missing if even their number is open. */
   readonly dims?: readonly number[]
 }
 
@@ -155,7 +155,7 @@ function numbersOf(bytes: Uint8Array, { start, end, value }: Field): number[] {
 }
 
 /**
- * What an attribute says, where it is a number; undefined where it is none. Numbers of 64 bits lose
+ * The value of an attribute that is a number; undefined for any other. Numbers of 64 bits lose
  * their sign.
  */
 export function numberOf(attribute: Uint8Array): {
@@ -195,7 +195,7 @@ export function withoutNodes(bytes: Uint8Array, nodes: readonly OnnxNode[]): Uin
   return parts
 }
 
-/** What a node is told beside its inputs; bytes are an attribute of another node. */
+/** An attribute of a node; bytes are copied from another node. */
 export type OnnxAttribute =
   | { readonly name: string; readonly int: number }
   | { readonly name: string; readonly ints: readonly number[] }

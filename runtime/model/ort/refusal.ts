@@ -1,6 +1,6 @@
 /**
- * Why onnxruntime does not load a graph, with the way out. Its messages are those of its version,
- * so what is not known here is handed on with a general one.
+ * Why onnxruntime does not load a graph, and what to do. Its messages depend on its version, so an
+ * unknown message is passed on with a general hint.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -25,7 +25,7 @@ export function loadError(path: string, cause: Error): ModelError {
   const reason = cause.message
     .trim()
     .replace(/\.$/, "")
-    // Where in onnxruntime's sources it was found is of no use to anybody here.
+    // Drops the place in onnxruntime's sources, which does not help a user.
     .replaceAll(/\S+\.(?:cc|h):\d+ /g, "")
     .replaceAll(/onnxruntime::Model::Model\(.*\) (?=ModelProto)/g, "")
   const way = ways.find(([what]) => what.test(reason))?.[1]

@@ -1,6 +1,5 @@
 /**
- * Where the keys and values of the slots lie, so that a decode step copies one position a row and
- * nothing else.
+ * Stores the keys and values of the slots so that a decode step copies only one position per row.
  *
  * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. Handing the
  * whole present back as the next past would tie all rows of a batch to one length. Instead every
@@ -12,12 +11,12 @@
  *
  * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the
  * row's own length only, so that a row's logits have the same bits whoever runs beside it: room for
- * the longest neighbour would change the order of the sums in the softmax. Where a trial shows that
- * it does not, as in graphs of grouped-query attention (`steps.ts`), all rows share the room of the
+ * the longest neighbour would change the order of the sums in the softmax. If a trial shows that it
+ * does not, as in graphs of grouped-query attention (`steps.ts`), all rows share the room of the
  * longest.
  *
  * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced
- * by each run, and nothing can be cut off it: a row goes back only to where its states were kept
+ * by each run, and cannot be truncated: a row can only return to a place where its states were kept
  * (`states.ts`).
  */
 
@@ -65,9 +64,9 @@ export class CacheRows {
   private readonly lengths: Int32Array
   /** Capacity of the arena that the slot's row lies in; 0: none. Shape [slots]. */
   private readonly capacities: Int32Array
-  /** Slots that hold a token whose keys or values are no finite numbers. */
+  /** Slots that hold a token whose keys or values are not finite. */
   private readonly broken = new Set<number>()
-  /** Shifted: rows with the gap in front, of the run in hand. */
+  /** Shifted: rows with the gap in front, for the current run. */
   private readonly shifted: CacheArray[] = []
 
   constructor(
@@ -86,15 +85,12 @@ export class CacheRows {
     return this.lengths[slot]
   }
 
-  /**
-   * Whether the slot holds a token whose keys or values are no finite numbers: its text has no
-   * logits.
-   */
+  /** Whether the slot holds a token whose keys or values are not finite: its text has no logits. */
   isBroken(slot: number): boolean {
     return this.broken.has(slot)
   }
 
-  /** Forgets what lies behind `length` tokens, and moves the row to the arena of that length. */
+  /** Drops the tokens behind `length`, and moves the row to the arena of that length. */
   truncate(slot: number, length: number): void {
     if (length > this.lengths[slot]) {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${length}`)
@@ -127,7 +123,7 @@ export class CacheRows {
     this.restore(to, states)
   }
 
-  /** Keeps the states of a slot as they are, to come back to. */
+  /** Keeps the current states of a slot, to return to. */
   mark(slot: number): void {
     const arena = this.arenas.get(this.capacities[slot])!
     const row = arena.slots.indexOf(slot)
@@ -207,9 +203,9 @@ export class CacheRows {
 
   /**
    * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which
-   * are all there are, or lie from `freshAt` on in the whole present. Keys and values that are no
-   * finite numbers are kept as zeros, and the slot is broken: in the gap of a row that comes later,
-   * an infinity times the zero of a hidden place would break that one too.
+   * are all there are, or lie from `freshAt` on in the whole present. Keys and values that are not
+   * finite are stored as zeros, and the slot is broken: in the gap of a row that comes later, an
+   * infinity times the zero of a hidden place would break that one too.
    */
   append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]
@@ -218,7 +214,7 @@ export class CacheRows {
     const capacity = this.capacities[slot]
     const arena = this.arenas.get(capacity)!
     const row = arena.slots.indexOf(slot)
-    // What is broken in one layer breaks all those above it.
+    // A broken layer breaks all layers above it.
     const last = this.caches.findLastIndex(({ state }) => !state)
     for (let cache = last; cache >= Math.max(0, last - 1); cache--)
       if (!this.isFinite(cache, outputs[cache], outputRow, count, freshAt)) this.broken.add(slot)
@@ -263,8 +259,8 @@ export class CacheRows {
   }
 
   /**
-   * What states were behind `length` tokens of a slot; null: as they are in its row, or there are
-   * none.
+   * Returns the states of a slot behind `length` tokens; null if they are those in its row, or if
+   * there are none.
    */
   private statesAt(slot: number, length: number): readonly (CacheArray | undefined)[] | null {
     if (length === 0 || length === this.lengths[slot] || this.caches.every(({ state }) => !state)) return null

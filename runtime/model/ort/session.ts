@@ -4,8 +4,8 @@
  *
  * Two ways to keep the cache. *Rows* (`rows.ts`): batched steps over rows of one capacity, where a
  * probe at load finds a layout for them (`layout.ts`). *Alone* (`alone.ts`): every slot runs by
- * itself. The probe also finds out whether the graph takes several tokens behind a past: some
- * exports of recurrent layers read them all at the beginning of a text only.
+ * itself. The probe also checks whether the graph accepts several tokens behind a past: some
+ * exports of recurrent layers do so only at the beginning of a text.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -23,8 +23,8 @@ export interface SessionOptions {
   /** `exact`: rows that depend on each other run one at a time. */
   batching: "exact" | "fast"
   /**
-   * Whether answered tokens may be read several at once where that keeps their law alone. Default:
-   * only where it keeps their bits.
+   * Whether several answered tokens may be read at once if that preserves only their distribution.
+   * Default: only if it preserves their bits.
    */
   readsAhead?: boolean
   /** Bytes of the graph's weights. */
@@ -34,20 +34,21 @@ export interface SessionOptions {
 }
 
 /**
- * Tokens of the prompt that is cut in several ways for trial; of graphs so small that more cost
- * nothing, whose products change their way later.
+ * Length of the trial prompt that is run in several chunkings, to learn whether chunking changes
+ * bits. Small graphs get the longer one: it is cheap there, and their matrix products switch
+ * algorithm only at larger sizes.
  */
 const trialLength = 40
 const longTrialLength = 180
-/** Numbers that the cache keeps of a token. */
+/** A graph is small if its cache has at most this many numbers per token. */
 const smallCache = 4_096
 
-/** Tokens that are read one after the other for trial. */
+/** Tokens that a trial reads one after the other. */
 const trialSteps = 6
-/** How a few tokens are cut for trial. */
+/** Lengths of the pieces in which a trial reads a few tokens. */
 const trialPieces = [2, 2, 1]
 
-/** Steps behind which a row that ran in none of them counts no more where rows share room. */
+/** Steps after which a row that ran in none of them no longer counts for shared room. */
 const lingering = 16
 
 /**
@@ -57,8 +58,8 @@ const lingering = 16
 const maxGrouped = 32
 
 /**
- * Logits that are so far off, as a part of the largest, are those of another text: no quantisation
- * does that.
+ * Logits that differ by more than this share of the largest are those of another text: no
+ * quantisation has such errors.
  */
 const another = 0.5
 
@@ -77,13 +78,13 @@ export class OrtSession {
   private layout: Layout = "gapped"
   /** Several tokens run at once: anywhere, at the beginning of a text only, or nowhere. */
   private several: "anywhere" | "first" | "never" = "anywhere"
-  /** How far rows that run together move each other's logits, where that is why they do not. */
+  /** How far rows would change each other's logits, if that is why they do not run together. */
   dependence: number | undefined
   /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
   cutsFreely = false
   /**
-   * Whether a stepwise feed has the bits of its tokens one by one; where bits are given up for
-   * speed, whether it has their law.
+   * Whether a stepwise feed has the bits of its tokens one by one; if bits are traded for speed,
+   * whether it has their distribution.
    */
   readsSteps = false
   /** The step in which a slot ran last. */
@@ -136,7 +137,7 @@ export class OrtSession {
     return this.readsSteps || !this.isBatched || this.layout !== "aligned"
   }
 
-  /** For the log: how it runs, and why not otherwise. */
+  /** For the log: how it runs, and why. */
   get description(): string {
     const { dependence, several, isBatched, layout } = this
     const way = isBatched
@@ -160,8 +161,8 @@ export class OrtSession {
   }
 
   /**
-   * Chooses the way to keep the cache, by trying. Call once, first. Throws ModelError when the
-   * graph does not run.
+   * Chooses by trials how to keep the cache. Call once, first. Throws ModelError when the graph
+   * does not run.
    */
   async prepare(): Promise<void> {
     const { width, window = Number.POSITIVE_INFINITY } = this.signature
@@ -199,8 +200,9 @@ export class OrtSession {
   }
 
   /**
-   * Finds out where several tokens run at once, by what they say one after the other. What they say
-   * in the pieces of `stepwise`, and how far that is from what they say all at once.
+   * Finds where several tokens can run at once, by comparison with their logits one after the
+   * other. Returns the logits in the pieces of `stepwise`, and their distance from those of all
+   * tokens at once.
    */
   private async judgePieces(tokens: readonly number[]): Promise<{ alone: Float32Array; distance: number }> {
     const tried = async (lengths: readonly number[]): Promise<Float32Array | undefined> => {
@@ -214,8 +216,8 @@ export class OrtSession {
     }
     const isBroken = (logits: Float32Array): boolean => logits.some(Number.isNaN)
     const broken = "the graph does not run: its logits are not numbers"
-    // A text that begins with one token is not tried: the convolutions of some exports are off in
-    // its second.
+    // A text that begins with a single token is not tried: the convolutions of some exports are
+    // wrong in its second token.
     const steps = await tried([2, 1, 1, 1])
     const whole = steps && (await tried([tokens.length]))
     if (!steps || !whole) {
@@ -239,9 +241,9 @@ export class OrtSession {
   }
 
   /**
-   * Whether a prompt has the same bits in other pieces: matrix products of one row take another way
-   * through the processor than those of several, and these are computed row by row, in most graphs.
-   * A gap before new tokens moves the terms of sums.
+   * Whether a prompt has the same bits in other pieces: matrix products of one row use another
+   * algorithm than those of several rows, which in most graphs are computed row by row. A gap
+   * before new tokens moves the terms of sums.
    */
   private async keepsBits(): Promise<boolean> {
     if (this.several !== "anywhere" || (this.isBatched && this.layout !== "aligned")) return false
@@ -261,7 +263,7 @@ export class OrtSession {
     return true
   }
 
-  /** Whether a row says the same, to the last bit, in more room than it needs. */
+  /** Whether a row has the same bits in more room than it needs. */
   private async keepsBitsInRoom(): Promise<boolean> {
     const { contextLength } = this.options
     if (!this.isBatched || this.layout !== "aligned" || contextLength <= 2 * trialLength) return false
@@ -284,10 +286,7 @@ export class OrtSession {
     return said.every((logits, step) => logits.every((value, id) => value === more[step][id]))
   }
 
-  /**
-   * Whether tokens that are read one after the other in one run say what they say in runs of their
-   * own, each of them to the last bit.
-   */
+  /** Whether tokens that are read one after the other in one run have the bits of separate runs. */
   private async keepsSteps(): Promise<boolean> {
     const { signature, isBatched, options } = this
     if (!signature.takesSteps || !isBatched || this.several !== "anywhere") return false
@@ -367,7 +366,7 @@ export class OrtSession {
           }
       }
     } catch (cause) {
-      // What a failed run left behind is unknown: the slots of this batch start over.
+      // The state after a failed run is unknown: the slots of this batch start over.
       for (const { slot } of feeds) this.forget(slot)
       throw cause
     }
@@ -497,9 +496,9 @@ export class OrtSession {
   }
 
   /**
-   * By the length of a row, the room in which it runs: that of longer rows where they ran lately
-   * and one run less is worth it. A run reads all weights, and of each place of room the bytes of
-   * its keys and values.
+   * Returns the room for a row by its length: that of longer rows if they ran recently and one run
+   * less is worth it. A run reads all weights, and of each place of room the bytes of its keys and
+   * values.
    */
   private sharedRooms(rows: CacheRows): (length: number) => number {
     const { contextLength, weightBytes } = this.options

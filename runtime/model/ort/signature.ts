@@ -1,14 +1,14 @@
 /**
- * What an ONNX graph takes and gives, read from its own metadata: the graph's dimensions win over
- * config.json.
+ * The inputs and outputs of an ONNX graph, from its own metadata, whose dimensions take precedence
+ * over config.json.
  *
  * The layout is that of the Hugging Face exports of decoder-only models: `input_ids`,
  * `attention_mask`, optional `position_ids`, `past_key_values.<i>.key|value` in; `logits`,
  * `present.<i>.key|value` out. Layers that keep no keys keep a state of one size instead
  * (`past_conv.<i>`, `past_ssm.<i>`, `past_recurrent.<i>`; onnxruntime-genai's builder writes
- * `past.<i>.conv`). The decoder of a model that sees takes `inputs_embeds`, which a second graph
- * makes of the tokens. Everything else is refused by its name, since an input that we do not fill
- * would silently be wrong.
+ * `past.<i>.conv`). The decoder of a vision model takes `inputs_embeds`, which a second graph makes
+ * from the tokens. Any other input is refused by its name, since an unfilled input would silently
+ * be wrong.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -33,8 +33,8 @@ export interface CacheShape {
   readonly past: string
   readonly present: string
   /**
-   * The output that has the new tokens' alone, where the graph has one (`slim.ts`); a state is
-   * always given out as a whole.
+   * The output with only the new tokens' values, if the graph has one (`slim.ts`); a state is
+   * always output as a whole.
    */
   readonly fresh: string | undefined
   readonly type: FloatType
@@ -52,7 +52,7 @@ export interface Signature {
   /** V. */
   readonly width: number
   readonly caches: readonly CacheShape[]
-  /** Whether some layer keeps a state: what has been read cannot be taken back. */
+  /** Whether some layer keeps a state, which cannot be rewound. */
   readonly hasStates: boolean
   /**
    * Rows of `position_ids`: 0 where there is no such input, 1 for [B, S], else those of [n, B, S],
@@ -140,7 +140,7 @@ export function readSignature(
   }
 }
 
-/** Models of another kind, each by what gives it away. */
+/** Unsupported kinds of models, each with its typical input. */
 function refuseOtherKinds(
   inputOf: ReadonlyMap<string, ValueInfo>,
   outputOf: ReadonlyMap<string, ValueInfo>,
@@ -161,7 +161,7 @@ function refuseOtherKinds(
     )
 }
 
-/** What of the inputs the graph of embeddings makes. */
+/** The inputs that the graph of embeddings makes. */
 function readEmbeds(
   inputOf: ReadonlyMap<string, ValueInfo>,
   embedding: EmbeddingInfo | undefined,
@@ -221,7 +221,7 @@ function readCache(
   }
 }
 
-/** Models that see count in three or four directions; text goes along all of them alike. */
+/** Vision models count positions in three or four dimensions, which are equal for text. */
 function positionPlanes(positions: ValueInfo | undefined, refuse: Refuse): number {
   if (!positions) return 0
   const { shape = [] } = positions

@@ -1,16 +1,16 @@
 /**
- * A graph that gives out only what is new: made of a decoder's bytes before they are loaded.
+ * A graph that outputs only new values: made from a decoder's bytes before they are loaded.
  *
- * A decoder gives out its whole cache at every step, and often the logits of every token that it
- * was given. Whatever a run gives out is copied into fresh memory: of SmolLM2-135M with eight rows
- * of 1,024 places 377 MB a step. So two things are added to the graph. For each output of keys or
- * values there is a second one that has the new tokens alone, picked by a `GatherND` from places
- * that an input names; the whole one is not asked for any more, and stays inside. And another one
- * before the last product leaves those tokens whose logits are wanted, of any row: a row whose next
- * token is known wants none. Nothing is computed otherwise than before.
+ * A decoder outputs its whole cache at every step, and often the logits of every input token. Every
+ * output of a run is copied into new memory: of SmolLM2-135M with eight rows of 1,024 places 377 MB
+ * a step. So two things are added to the graph. For each output of keys or values there is a second
+ * one that has the new tokens alone, picked by a `GatherND` from places that an input names; the
+ * whole one is no longer requested, and stays inside. Another one before the last product keeps
+ * only the tokens whose logits are wanted: a row whose next token is known wants none. All
+ * computations stay the same.
  *
- * Protobuf joins the lists of a message that comes twice: what is added is a second `graph` behind
- * the bytes of the model. The input of the last product is renamed where it stands, by a name of
+ * Protobuf merges the lists of a message that occurs twice, so the additions are a second `graph`
+ * behind the bytes of the model. The input of the last product is renamed in place, to a name of
  * the same length.
  */
 
@@ -27,7 +27,7 @@ import {
 import { stepwise } from "./steps.ts"
 
 const Int64 = 7
-/** Operators that gather in batches came with it. */
+/** The first opset with operators that gather in batches. */
 const leastOpset = 12
 /**
  * The model with these outputs and inputs, and with those by which it reads tokens one by one
@@ -39,7 +39,7 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
   try {
     graph = readGraph(model)
   } catch {
-    // The runtime says better what is wrong with it.
+    // The runtime's error is clearer.
     return null
   }
   if (graph.opset < leastOpset) return null

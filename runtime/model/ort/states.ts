@@ -1,12 +1,12 @@
 /**
- * States of slots as they were at their marks. What is kept is never written again, so slots that
- * share a beginning share it.
+ * States of slots as they were at their marks. Kept states are never overwritten, so slots with a
+ * common prefix share them.
  */
 import { withMark } from "../marks.ts"
 import { type CacheArray, makeArray } from "./graph.ts"
 import type { Signature } from "./signature.ts"
 
-/** Bytes of states that are kept of all slots together, and marks of one slot. */
+/** Maximum bytes of kept states of all slots together, and marks of one slot. */
 const MaxBytes = 2 ** 28
 const MaxMarks = 16
 
@@ -21,7 +21,7 @@ export function marksOf({ caches, hasStates }: Signature, slotCount: number): nu
 interface Kept {
   /** Tokens that the states stand for. */
   readonly length: number
-  /** By cache; undefined where it is no state. */
+  /** By cache; undefined for caches that are not states. */
   readonly states: readonly (CacheArray | undefined)[]
 }
 
@@ -44,7 +44,7 @@ export class KeptStates {
     return this.kept[slot].find((each) => each.length === length)?.states
   }
 
-  /** Forgets what lies behind `length` tokens. */
+  /** Drops the states behind `length` tokens. */
   cut(slot: number, length: number): void {
     this.kept[slot] = this.kept[slot].filter((each) => each.length <= length)
   }

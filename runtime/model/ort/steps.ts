@@ -2,10 +2,10 @@
  * Attention of tokens that are read one by one, in graphs of GroupQueryAttention, without a copy of
  * the cache.
  *
- * That operator copies the whole cache at each step, and it computes several new tokens otherwise
- * than a single one, which moves the last bits; behind it every layer that rounds its activations
- * to 8 bits makes them a hundredth of a logit's range (SmolLM2-135M, 4 bits: 0.6 of 26). It also
- * takes several new tokens for one row only. All else of such a graph computes each token by
+ * That operator copies the whole cache at each step, and it computes several new tokens differently
+ * from a single one, which changes the last bits; later layers that round their activations to 8
+ * bits amplify this to a hundredth of a logit's range (SmolLM2-135M, 4 bits: 0.6 of 26). It also
+ * takes several new tokens for one row only. The rest of such a graph computes each token by
  * itself. So each attention is put into an `If`. Prompts take the operator as it was. A single
  * token takes plain products over the cache, which is only read: softmax(q · Kᵀ) · V over the
  * places of the cache, and over the new token behind them. Several tokens that are to have the bits
@@ -40,9 +40,9 @@ const microsoft = "com.microsoft"
 const [PastKey, PastValue, Lengths, Total, Cosines, Sines, Positions, Bias, Sinks] = [
   3, 4, 5, 6, 7, 8, 9, 10, 11,
 ]
-/** `Split` has its sizes as an input since then. */
+/** The first opset in which the sizes of `Split` are an input. */
 const leastOpset = 13
-/** Added to the score of a token that is not seen: its part is zero exactly. */
+/** Added to the score of a hidden token, whose weight is then exactly zero. */
 const hidden = -1e9
 
 /** One attention of the graph. */
@@ -61,7 +61,7 @@ interface Attention {
   readonly isInterleaved: boolean
 }
 
-/** Nodes and constants that are put together; names begin with `prefix`. */
+/** Nodes and constants under construction; names begin with `prefix`. */
 class Part {
   readonly nodes: OnnxNewNode[] = []
   private readonly prefix: string
@@ -193,7 +193,7 @@ function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention 
   const attention: Attention = {
     ...{ node, names, heads, kvHeads, scale },
     softcap: value("softcap", 0),
-    // A negative number is a large one here: no window.
+    // A negative number appears as a large one here: no window.
     window: window > 2 ** 31 ? 0 : window,
     turned: isRotary ? 2 * half : 0,
     isInterleaved: value("rotary_interleaved", 0) !== 0,
@@ -204,8 +204,8 @@ function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention 
 }
 
 /**
- * What a token sees: tokens of its row before it, [B, 1, 1, 1], places of the cache, [], and what
- * is added to scores, [B, 1, 1, P + 1].
+ * What a token attends to: tokens of its row before it, [B, 1, 1, 1], places of the cache, [], and
+ * what is added to scores, [B, 1, 1, P + 1].
  */
 interface Seen {
   readonly position: string
@@ -269,7 +269,7 @@ function chosenWay(
   const stepped = new Part(`${prefix}.stepped`, constants)
   const [out, keys, values] = ["out", "keys", "values"].map((name) => stepped.named(name))
   stepped.nodes.push(either("step.is_single", ways, [out, keys, values]))
-  // Nobody asks for the whole cache of steps.
+  // The whole cache of steps is never requested.
   const whole = ["whole_keys", "whole_values"].map((name, at) =>
     stepped.add(name, "Identity", [[keys, values][at]]),
   )

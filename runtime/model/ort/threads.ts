@@ -1,10 +1,10 @@
 /**
- * How many threads run a graph fastest on this machine as it is now, found by trying.
+ * The number of threads that runs a graph fastest on this machine as it is now, found by trials.
  *
  * The threads of onnxruntime wait for each other in every operator, and spin while they wait. A
  * small graph gains little by a second one, and on a busy machine it loses: a thread that has no
  * core keeps all the others waiting (embedded model on two cores that others used as well: 340
- * tokens a second with two threads, 759 with one). So more threads must earn their keep.
+ * tokens a second with two threads, 759 with one). So more threads must prove faster.
  */
 
 /** Steps that are timed at a time, and how often each number of threads has its turn. */
@@ -13,8 +13,8 @@ const Turns = 3
 /** More threads must take at most this part of the time that fewer take. */
 const Gain = 0.9
 /**
- * A step that takes so many times as long as behind the last trial, or so much less, was timed on
- * another machine.
+ * If a step takes this many times as long as after the last trial, or as much less, the load of the
+ * machine has changed.
  */
 const Change = 1.6
 /** Steps that make a mean, and the least time between two trials in milliseconds. */
@@ -41,9 +41,8 @@ export function threadCounts(cores: number): number[] {
 }
 
 /**
- * The fastest of `counts`, ascending, as far as it is worth to look: once more threads bring
- * nothing, still more are not tried. `open` makes a candidate, `close` gets those that were not
- * chosen.
+ * Returns the fastest of `counts`, which ascend: once more threads bring nothing, still more are
+ * not tried. `open` makes a candidate, `close` gets those that were not chosen.
  */
 export async function fastest<Of extends Candidate>(
   counts: readonly number[],
@@ -54,7 +53,7 @@ export async function fastest<Of extends Candidate>(
   for (const count of counts.slice(1)) {
     const next = await open(count)
     const times = [best, next].map((candidate) => ({ candidate, ms: [] as number[] }))
-    // In turn, so that what else the machine does meets both.
+    // In turn, so that other load affects both.
     for (let turn = 0; turn < Turns; turn++)
       for (const { candidate, ms } of times)
         for (let step = 0; step < Steps; step++) ms.push(await candidate.step())
@@ -80,7 +79,7 @@ export class StepWatch {
     this.restsUntil = now + RestMs
   }
 
-  /** Notes a step of decoding. True: the machine has changed, and the watch begins anew. */
+  /** Notes a step of decoding. Returns true if the load has changed, and starts over. */
   note(rows: number, ms: number, now: number): boolean {
     const sum = this.sums.get(rows) ?? { count: 0, ms: 0 }
     this.sums.set(rows, sum)

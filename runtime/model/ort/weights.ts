@@ -1,5 +1,5 @@
 /**
- * Where the weights of a graph really lie, when it keeps them in files of their own.
+ * The real place of a graph's weights, if they are in files of their own.
  *
  * A graph names such a file by its path from the graph's folder. onnxruntime follows links, and
  * refuses a file that is then outside of that folder. In the cache of the hub every file is a link
@@ -7,7 +7,7 @@
  * graph's bytes become those behind the links, in the one folder that holds them all: nothing is
  * copied, nothing is written, and the files are mapped into memory as ever.
  *
- * What the check of onnxruntime is for is kept: a link leads only to where this graph's own file
+ * The purpose of onnxruntime's check is preserved: a link leads only to where this graph's own file
  * is, or into the `blobs` beside the `snapshots` in which it lies.
  */
 
@@ -18,16 +18,13 @@ import { fieldsOf, message } from "./onnx.ts"
 
 /** A graph as onnxruntime takes it. */
 export interface PlacedGraph {
-  /** Its file, or its bytes where they are not those of the file. */
+  /** Its file, or its bytes if they differ from the file's. */
   readonly model: string | Uint8Array
-  /** Where its other files lie. */
+  /** The folder of its other files. */
   readonly folder: string
 }
 
-/**
- * Throws ModelError where a link leads to a place that has nothing to do with this graph, or to
- * none.
- */
+/** Throws ModelError if a link leads to a place unrelated to this graph, or nowhere. */
 export function placeGraph(path: string): PlacedGraph {
   const folder = dirname(path)
   const asItIs = { model: path, folder }
@@ -40,8 +37,7 @@ export function placeGraph(path: string): PlacedGraph {
     bytes = readFileSync(path)
     files = dataFilesOf(bytes)
   } catch {
-    // Not there, too large for one piece of memory, or no graph: the runtime says better what is
-    // wrong with it.
+    // Missing, too large for one buffer, or not a graph: the runtime's error is clearer.
     return asItIs
   }
   const inside = files.filter((file) => isBelow(folder, join(folder, file)) && !isAbsolute(file))
@@ -71,7 +67,7 @@ function checkLink(graph: string, path: string, real: string | undefined, allowe
   )
 }
 
-/** Where a link leads at once; what is no link is where it is. */
+/** Returns the direct target of a link, or the path itself if it is not a link. */
 function targetOf(path: string): string {
   const folder = realpathSync(dirname(path))
   return lstatSync(path).isSymbolicLink() ? resolve(folder, readlinkSync(path)) : join(folder, basename(path))
@@ -142,7 +138,7 @@ export function dataFilesOf(model: Uint8Array): string[] {
   return [...files]
 }
 
-/** Bytes of a graph and of the files in which it keeps weights, as far as they are found. */
+/** Bytes of a graph and of its existing files of weights. */
 export function weightBytes(path: string): number {
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   const own = sizeOf(path)

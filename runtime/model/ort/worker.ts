@@ -50,7 +50,9 @@ const SmallWeights = 256 << 20
 interface Opened {
   readonly session: OrtSession
   threads: number
-  /** The same graph once more, with so many threads; undefined where their number is given. */
+  /**
+   * Opens the same graph again with another number of threads; undefined if the number is given.
+   */
   readonly again: ((threads: number) => Promise<InferenceSession>) | undefined
 }
 
@@ -61,8 +63,8 @@ function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
 try {
   const opened = await load()
   const watch = new StepWatch(performance.now())
-  // One after the other: a run gives this thread back between its parts, and nothing may come in
-  // between.
+  // One after the other: a run yields this thread between its parts, and no other message may run
+  // meanwhile.
   let last = Promise.resolve()
   port.on("message", (question: Question) => {
     last = last.then(async () => {
@@ -162,14 +164,14 @@ async function chooseThreads(opened: Opened, keepsBits: boolean): Promise<void> 
       await current.release()
     }
   } catch {
-    // What runs is not changed by a trial that fails.
+    // A failed trial does not change the running session.
     graph.session = current
   } finally {
     gate.leave()
   }
 }
 
-/** Undefined where it does not run so: the graph as it is says better why. */
+/** Undefined if it does not run in this form: the error of the original graph is clearer. */
 async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<Opened | undefined> {
   if (options.provider === "webgpu") return undefined
   for (const hasSteps of [true, false]) {
@@ -179,7 +181,7 @@ async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<Opene
       })
       return slim ? await openGraph(ort, { model: slim, folder }) : undefined
     } catch {
-      // Perhaps it runs without.
+      // It may run without.
     }
   }
   return undefined

@@ -4,10 +4,10 @@
  *   "GGUF" | version u32 | tensors u64 | pairs u64 | pairs: key, type, value | tensors: name, dimensions, type, offset
  *   | padding to `general.alignment` | data
  *
- * A file comes from a stranger. Each count, length and offset is checked against a bound and
- * against the bytes that are left before memory is taken for it, so a header can take a few times
- * its own size and never more. A large model may be split over files `x-00001-of-00003.gguf`; the
- * first has the metadata, each has tensors of its own.
+ * A file is untrusted. Each count, length and offset is checked against a bound and against the
+ * bytes that are left before memory is taken for it, so a header can take a few times its own size
+ * and never more. A large model may be split over files `x-00001-of-00003.gguf`; the first has the
+ * metadata, each has tensors of its own.
  *
  * Source: the format's description, docs/gguf.md in ggml; gguf-split of llama.cpp for the parts.
  */
