@@ -1,8 +1,9 @@
 /**
- * What contributors and releases rely on: the form of the changelog, and the version of Node that
- * CI uses.
+ * What contributors and releases rely on: the form of the changelog, the version of Node that CI
+ * uses, and the width of comments.
  */
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 
 const lines = readFileSync("CHANGELOG.md", "utf8").split("\n")
@@ -56,4 +57,20 @@ test("no entry of the changelog comes twice", () => {
 test("CI tests the version of Node in .nvmrc", () => {
   const matrix = /^ *node: \[(.*)\]$/m.exec(readFileSync(".github/workflows/ci.yml", "utf8"))![1]
   expect(matrix.split(", ")).toContain(readFileSync(".nvmrc", "utf8").trim())
+})
+
+// Biome wraps code, not comments. Rows of tables and layouts stay on one line.
+test.each(["runtime", "sampler", "server"])("comments of %s/ have at most 100 columns", (floor) => {
+  const names = readdirSync(floor, { recursive: true, encoding: "utf8" })
+  const wide = names
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => {
+      const lines = readFileSync(join(floor, name), "utf8").split("\n")
+      return lines.flatMap((line, at) => {
+        const isComment = /^\s*(\/\/|\/?\*)/.test(line)
+        const isRow = / \| |^\s*\* {3}/.test(line)
+        return isComment && !isRow && line.length > 100 ? [`${name}:${at + 1}`] : []
+      })
+    })
+  expect(wide).toEqual([])
 })

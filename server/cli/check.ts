@@ -114,7 +114,10 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
   return rejected ? Exit.Rejected : Exit.Ok
 }
 
-/** What was read before a state of a trace: text, or bytes in hexadecimal where they are no whole characters. */
+/**
+ * What was read before a state of a trace: text, or bytes in hexadecimal where they are no whole
+ * characters.
+ */
 function printed(read: Uint8Array): string {
   try {
     return JSON.stringify(new TextDecoder("utf-8", { fatal: true }).decode(read))
