@@ -68,12 +68,12 @@ export class States {
     this.start = this.begin(grammar.start)
   }
 
-  /** States met so far. */
   /** Threads of all states so far, each once. */
   get knownThreads(): number {
     return this.threads.count - 1
   }
 
+  /** States met so far. */
   get count(): number {
     return this.states.count
   }
