@@ -1,33 +1,36 @@
 /**
- * Many rows at once: those of a batch of matchers, and those of a tree of drafted tokens, as one Uint32Array [B, W].
+ * Many rows at once: the rows of a batch of matchers, or of a tree of draft tokens, as one
+ * Uint32Array [B, W].
  *
- * Rows whose masks are known are written first, since each costs a copy; the others are found one by one while there is time.
- * This floor reads no clock: whoever calls says when time is over. A row that was not filled is zero and reported, so that
- * what an earlier step left there can never pass for a mask.
+ * Rows whose masks are cached are written first, since each costs only a copy; the others are
+ * computed one by one until the time is up. This floor reads no clock: the caller says when the
+ * time is up. A row that was not filled is zeroed and reported, so that the contents of an earlier
+ * step never pass for a mask.
  *
- * A tree of drafts needs no second path through the machine. Forks are cheap, so each node is a matcher of its own that has
- * accepted one token more than its parent's.
+ * A tree of drafts needs no second path through the machine. Forks are cheap, so each node is a
+ * matcher of its own that has accepted one token more than its parent's.
  */
 
 import type { Matcher, RowKind } from "./matcher.ts"
 
-/** Whether time is over. */
+/** Returns whether the time is up. */
 export type Deadline = () => boolean
 
-/** The rows of a tree of drafted tokens. */
+/** The rows of a tree of draft tokens. */
 export interface DraftMasks {
-  /** Kind of each row; null: time was over, and the row is zero. Length n + 1. */
+  /** Kind of each row; null if the time was up, so that the row is zero. Length n + 1. */
   readonly filled: readonly (RowKind | null)[]
-  /** 1 where the token and all above it may come. Shape [n]. */
+  /** 1 if the token and all its ancestors are allowed. Shape [n]. */
   readonly valid: Uint8Array
 }
 
 const always: Deadline = () => false
 
 /**
- * The masks of many matchers, row i that of `matchers[i]`. Masks that are known come first. Before every other one `isOver` is
- * asked; from when it says true on, such rows are left zero. Returns the kind of each row, null for those that were left.
- * Shape of `rows` [B, W]. Throws RangeError where rows are missing or the matchers' vocabularies differ in W.
+ * Fills the masks of many matchers; row i is that of `matchers[i]`. Cached masks come first.
+ * `isOver` is called before every other mask; once it returns true, the remaining rows stay zero.
+ * Returns the kind of each row, null for those that stayed zero. Shape of `rows` [B, W]. Throws
+ * RangeError if `rows` is too short or the matchers' vocabularies differ in W.
  */
 export function fillMasks(
   matchers: readonly Matcher[],
@@ -38,13 +41,14 @@ export function fillMasks(
 }
 
 /**
- * Fills the masks of a tree of drafted tokens that begins where `start` stands: row 0 is the mask there, row i + 1 the mask
- * after `tokens[i]`. The parent of a token is an earlier index, or −1 for the start; in a chain it is i − 1. If a token may
- * not come, its row and all rows below it are zero and `valid` is 0. The matcher does not move.
+ * Fills the masks of a tree of draft tokens that begins at the position of `start`: row 0 is the
+ * mask there, row i + 1 the mask after `tokens[i]`. The parent of a token is an earlier index, or
+ * −1 for the start; in a chain it is i − 1. If a token is not allowed, its row and all rows below
+ * it are zero and `valid` is 0. The matcher does not move.
  *
- * Masks that are known are written first. `isOver` is asked before every other one; once it returns true, such rows stay zero
- * and are null in `filled`. Shape of `rows` [n + 1, W]. Throws RangeError if `rows` is too short or a parent is no earlier
- * index.
+ * Cached masks come first. `isOver` is called before every other mask; once it returns true, the
+ * remaining rows stay zero and are null in `filled`. Shape of `rows` [n + 1, W]. Throws RangeError
+ * if `rows` is too short or a parent is not an earlier index.
  */
 export function fillDraftMasks(
   start: Matcher,
@@ -57,7 +61,7 @@ export function fillDraftMasks(
     throw new RangeError(`drafts: ${tokens.length} tokens have ${parents.length} parents`)
   }
   const valid = new Uint8Array(tokens.length)
-  /** The place behind each token, null where it may not come. The place of now is first. */
+  /** The start, then the position after each token; null if the token is not allowed. */
   const places: (Matcher | null)[] = [start]
   for (let i = 0; i < tokens.length; i++) {
     const parent = parents[i]
@@ -71,7 +75,7 @@ export function fillDraftMasks(
   return { filled: fillRows(places, rows, isOver), valid }
 }
 
-/** Null stands for a place that cannot be reached: its row is zero. */
+/** Null stands for a position that cannot be reached: its row is zero. */
 function fillRows(
   places: readonly (Matcher | null)[],
   rows: Uint32Array,
@@ -90,7 +94,8 @@ function fillRows(
     return place === null ? "masked" : null
   })
   for (const [index, place] of places.entries()) {
-    // An equal place may have been found meanwhile, and found masks may make room for each other: so each is asked again.
+    // Checked again, because an equal position may have been computed since, and caching one mask
+    // may evict another.
     if (kinds[index] === null && place !== null && (place.hasMask() || !isOver())) {
       kinds[index] = place.fillMask(rowOf(index))
     }

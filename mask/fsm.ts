@@ -1,8 +1,8 @@
 /**
  * TokenFsm: a grammar bound to a vocabulary, as a machine over tokens.
  *
- * States appear lazily and are integers; transitions and masks are memoised by state. One TokenFsm serves any number
- * of requests: nothing a request does can change what another one sees.
+ * States are integers that are made when first reached; transitions and masks are memoized by
+ * state. One TokenFsm serves any number of requests: a request cannot change what another one sees.
  */
 
 import { placed } from "../grammar/errors.ts"
@@ -19,15 +19,18 @@ import { type Draft, MaskBuilder } from "./mask.ts"
 import { idsRecipe, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-/** What a `TokenFsm` may keep. The bounds change no answer, only how often it is computed. */
+/** Bounds on what a `TokenFsm` caches. They change no result, only how often it is computed. */
 export interface FsmOptions {
-  /** Bytes of masks that are kept by state. Default 64 MiB. */
+  /** Bytes of masks that are cached by state. Default 64 MiB. */
   maskBytes?: number
-  /** Transitions that are kept. Default 1,000,000. */
+  /** Number of transitions that are cached. Default 1,000,000. */
   transitionCount?: number
   /** The local masks to use instead of the vocabulary's own. */
   locals?: LocalMasks
-  /** Reads parts with `max_tokens` without counting, for a vocabulary that is no model's. Default: they are refused. */
+  /**
+   * Reads parts with `max_tokens` without counting, for a vocabulary that belongs to no model.
+   * Default: such grammars are refused.
+   */
   ignoresBudgets?: boolean
 }
 
@@ -38,7 +41,10 @@ const fsmFields = {
   ignoresBudgets: "boolean",
 } as const satisfies Fields<FsmOptions>
 
-/** How a text may go on to its end, for people too: no mask needs it, so it is handed in. As in `TokenMachine`. */
+/**
+ * How a text may go on to its end, and its state as text. As in `TokenMachine`. No mask needs these
+ * functions, so they are passed in.
+ */
 export type Endings = Pick<TokenMachine, "least" | "shortest" | "nextBytes" | "explain" | "print">
 
 let makeEndings = (_states: States): Endings => {
@@ -51,8 +57,9 @@ export function setEndings(make: (states: States) => Endings): void {
 }
 
 /**
- * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are found when they are first asked
- * for. Any number of matchers may share one. It counts no tokens: `bindGrammar` binds grammars that have `max_tokens`.
+ * A grammar bound to a vocabulary: a machine that a `Matcher` walks on. States and masks are
+ * computed when they are first needed. Any number of matchers may share one. It does not count
+ * tokens: `bindGrammar` binds grammars that have `max_tokens`.
  */
 export class TokenFsm implements TokenMachine {
   readonly grammar: Grammar
@@ -66,7 +73,7 @@ export class TokenFsm implements TokenMachine {
   private readonly transitionCount: number
   private readonly transitions = new PairMap()
   private kept: (KeptMask | undefined)[] = []
-  /** Drafts by shape. */
+  /** Drafts by the shape of a state. */
   private drafts: (Draft | undefined)[] = []
   private keptBytes = 0
   private hitCount = 0
@@ -88,9 +95,12 @@ export class TokenFsm implements TokenMachine {
     this.start = this.states.start
   }
 
-  /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
+  /**
+   * Returns the state after `token`, or `DeadState`. An end id leads to `DeadState`: the matcher
+   * handles end ids.
+   */
   next(state: number, token: number): number {
-    // Kept under what it is rounded to, anything else would stand for another token from then on.
+    // The map would round any other number, and the result would be cached for another token.
     if (!this.vocabulary.hasColumn(token)) return DeadState
     const known = this.transitions.get(state, token)
     if (known >= 0) return known
@@ -111,7 +121,10 @@ export class TokenFsm implements TokenMachine {
     return this.transitions.get(state, token)
   }
 
-  /** The state after what `token` writes. A byte that no text holds would read a token by its id. */
+  /**
+   * Returns the state after the bytes of `token`. A token that contains the mark byte, which no
+   * text has, would read another token by its id.
+   */
   private nextByText(state: number, token: number): number {
     const bytes = this.vocabulary.bytes(token)
     return bytes.length === 0 || bytes.includes(TokenMark) ? DeadState : this.states.advance(state, bytes)
@@ -157,7 +170,7 @@ export class TokenFsm implements TokenMachine {
     return this.endings.print(state)
   }
 
-  /** How to write the mask of `state`. */
+  /** Returns how to write the mask of `state`. */
   mask(state: number): Recipe {
     let kept = this.kept[state]
     if (kept === undefined) kept = this.find(state)
@@ -181,12 +194,16 @@ export class TokenFsm implements TokenMachine {
     return unite([mask.plain, tried], this.vocabulary.words)
   }
 
-  /** As `MaskBuilder.build`; a refusal has the place of what was read last: there the mask was given up. */
+  /**
+   * As `MaskBuilder.build`. A refusal gets the path of the last reading, at which the mask was
+   * abandoned.
+   */
   private build(state: number, endIds: Int32Array, list?: number): Draft {
     try {
       return this.builder.build(state, endIds, list)
     } catch (error) {
-      // What was read last met the bound. Where that is not a value's own (white space before it), what was read before it tells.
+      // The last reading exceeded the bound. If it belongs to no value (white space before one),
+      // the path is that of an earlier reading.
       const placeRead = () => {
         const paths = [...this.builder.reads()].reverse().map((read) => this.states.pathOf(...read))
         return paths.find((path) => path !== "") ?? ""
@@ -235,7 +252,10 @@ export class TokenFsm implements TokenMachine {
     }
   }
 
-  /** Makes room when what is kept exceeds its bound: all or nothing, what is in use comes back. */
+  /**
+   * Evicts everything when the cached bytes exceed their bound: masks that are in use are computed
+   * again.
+   */
   private charge(bytes: number): void {
     this.keptBytes += bytes
     if (this.keptBytes <= this.maskBytes) return

@@ -1,4 +1,6 @@
-/** mask/: which tokens may come next. Knows tokens, not logits. */
+/**
+ * mask/: which tokens may come next. It works with tokens and never sees logits.
+ */
 export type { Capture } from "../grammar/tape.ts"
 export { type Deadline, type DraftMasks, fillDraftMasks, fillMasks } from "./batch.ts"
 export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
@@ -31,7 +33,7 @@ import { shortcuts } from "./fast/shortcuts.ts"
 import { setEndings } from "./fsm.ts"
 import { setShortcuts } from "./local.ts"
 
-// package.json lists this file among those that have effects, so that bundlers keep these calls.
+// package.json lists this file as one with side effects, so that bundlers keep these calls.
 setShortcuts(shortcuts())
 setEndings((states) => {
   const completions = new Completions(states)

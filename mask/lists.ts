@@ -1,6 +1,7 @@
 /**
- * Lists of trie nodes, interned: the places at which a token can be when something begins. The root alone is where
- * tokens begin; the nodes at which one lexeme may end are where the next one is read from.
+ * Interned lists of trie nodes: the positions inside tokens from which a lexeme is read. At the
+ * start of a token the list holds the root alone; after a lexeme it holds the nodes at which that
+ * lexeme may end, and the next one is read from there.
  */
 import { TupleTable } from "../grammar/intern.ts"
 import { noIds } from "./recipe.ts"
@@ -12,14 +13,14 @@ export const RootList = 0
 export const NoList = 1
 
 /**
- * Lists up to this length are sorted by insertion: a call of the array's own sort costs more (a C grammar's masks of 132 tokens
- * take 37 ms instead of 42).
+ * Lists up to this length are sorted by insertion, because calling the array's own sort costs more
+ * (the masks of 132 tokens of a C grammar take 37 ms instead of 42).
  */
 const FewNodes = 32
 
 export class NodeLists {
   protected readonly trie: TokenTrie
-  /** Ascending trie nodes. */
+  /** Trie nodes in ascending order. */
   protected readonly table = new TupleTable()
 
   constructor(trie: TokenTrie) {
@@ -28,22 +29,22 @@ export class NodeLists {
     this.table.intern([])
   }
 
-  /** The list of these nodes, which ascend. */
+  /** Returns the list of these nodes, which are ascending. */
   intern(nodes: ArrayLike<number>): number {
     return this.table.intern(nodes)
   }
 
-  /** The list of these nodes, in any order and any number of times. */
+  /** Returns the list of these nodes, which may be in any order and repeated. */
   gather(nodes: ArrayLike<number>): number {
     return this.intern(ascending(nodes))
   }
 
-  /** The nodes of `list`; valid until the next list is made. */
+  /** Returns the nodes of `list`; valid until the next list is made. */
   view(list: number): Int32Array {
     return this.table.view(list)
   }
 
-  /** How many nodes `list` has. */
+  /** Returns the number of nodes in `list`. */
   length(list: number): number {
     return this.table.length(list)
   }
@@ -56,7 +57,7 @@ export class NodeLists {
   exits(exits: readonly number[]): Int32Array {
     if (exits.length === 0) return noIds
     const byTag = new Map<number, number[]>()
-    // Most exits in a row have one tag.
+    // Consecutive exits usually have the same tag.
     let [tag, nodes]: [number, number[]] = [0, []]
     for (let i = 0; i < exits.length; i += 2) {
       if (exits[i + 1] !== tag) {
@@ -71,7 +72,7 @@ export class NodeLists {
     return Int32Array.from(pairs)
   }
 
-  /** `tokens` and the ids that spell the same. A copy. */
+  /** Returns a copy of `tokens` with all other ids of the same spellings added. */
   withDuplicates(tokens: Int32Array): Int32Array {
     const { duplicates } = this.trie
     const others: number[] = []
@@ -88,24 +89,30 @@ export class NodeLists {
   }
 }
 
-/** `nodes` in order, each once: below two nodes of one list, one of which lies below the other, the same may be found. */
+/**
+ * Returns `nodes` sorted, without duplicates. Duplicates arise if a list holds two nodes of which
+ * one lies below the other.
+ */
 function ascending(nodes: ArrayLike<number>): ArrayLike<number> {
   let at = 1
   while (at < nodes.length && nodes[at - 1] < nodes[at]) at++
-  // As a walk finds them, mostly.
+  // The nodes are usually ascending, because a walk finds them in that order.
   if (at >= nodes.length) return nodes
   const sorted = Int32Array.from(nodes)
   return sorted.subarray(0, putInOrder(sorted, sorted.length, at))
 }
 
-/** Puts the first `length` of `nodes`, of which the first `from` ascend, in order, each once. Returns how many are left. */
+/**
+ * Sorts the first `length` of `nodes`, whose first `from` are ascending, and removes duplicates.
+ * Returns how many are left.
+ */
 export function putInOrder(nodes: Int32Array, length = nodes.length, from = 1): number {
   if (length > FewNodes) nodes.subarray(0, length).sort()
   else insert(nodes, length, from)
   return distinct(nodes, length)
 }
 
-/** Sorts the first `length` of `nodes`, of which the first `from` ascend. */
+/** Sorts the first `length` of `nodes`, whose first `from` are ascending. */
 function insert(nodes: Int32Array, length: number, from: number): void {
   for (let i = from; i < length; i++) {
     const node = nodes[i]
@@ -115,7 +122,10 @@ function insert(nodes: Int32Array, length: number, from: number): void {
   }
 }
 
-/** Moves each of the first `length` of `nodes`, which ascend, to the front once. Returns how many that are. */
+/**
+ * Removes duplicates from the first `length` of `nodes`, which are ascending. Returns how many are
+ * left.
+ */
 export function distinct(nodes: Int32Array, length: number): number {
   let count = 0
   for (let i = 0; i < length; i++) if (i === 0 || nodes[i] !== nodes[i - 1]) nodes[count++] = nodes[i]

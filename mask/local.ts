@@ -1,12 +1,13 @@
 /**
  * Local masks: which tokens stay inside a lexeme, and where in the token trie the lexeme may end.
  *
- * Both depend on the lexeme state and on the trie nodes from which it is read, never on the stack. So they are kept once per
- * vocabulary and serve every schema and request: `local(list, lexemeState)` with the list [root] is the mask at the beginning
- * of a token, and with the list of nodes at which one lexeme may end it is what the next one adds.
+ * Both depend on the lexeme state and on the trie nodes from which it is read, never on the stack.
+ * So they are cached once per vocabulary and serve every schema and request. With the list [root],
+ * `local(list, lexemeState)` is the mask at the start of a token; with the list of nodes at which
+ * one lexeme may end, it is what the next lexeme adds.
  *
- * `walked` is the definition: one walk of the lexeme automaton through the trie. `Shortcuts` are faster ways to the same bits:
- * the folder `fast/` has them, and nothing here needs it.
+ * `walked` is the definition: one walk of the lexeme automaton through the trie. `Shortcuts` are
+ * faster ways to the same bits: they are in the folder `fast/`, and nothing here needs them.
  */
 import { checkTime } from "../grammar/deadline.ts"
 import { PairMap } from "../grammar/intern.ts"
@@ -16,64 +17,73 @@ import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
 import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-/** The clock is read after so much work: a walk takes some 50 µs. */
+/** The weight of a walk, some 50 µs, in the units after which the clock is read. */
 const WalkWeight = 16
 
 /** The tokens that stay inside the lexeme, and where it may end. */
 export interface Local extends Recipe {
-  /** (tag, node list) pairs, ascending by tag: below these nodes the lexeme has ended with this tag. */
+  /**
+   * (tag, node list) pairs, ascending by tag: below these nodes the lexeme has ended with this tag.
+   */
   readonly exits: Int32Array
 }
 
-/** A mask that is kept for later. */
+/** A mask that is cached. */
 export interface KeptMask {
   readonly plain: Recipe
-  /** What it holds for itself: not what it shares with local masks. */
+  /** Bytes that this mask holds alone, excluding what it shares with local masks. */
   readonly bytes: number
 }
 
-/** Faster ways to what is defined here and in `MaskBuilder`, with the same bits. Made once for a vocabulary. */
+/**
+ * Faster ways to the results that this file and `MaskBuilder` define, with the same bits. Made once
+ * for each vocabulary.
+ */
 export interface Shortcuts {
   readonly lists: NodeLists
-  /** Full walks that were needed all the same. */
+  /** Number of full walks that were still needed. */
   readonly walkCount: number
-  /** Local masks that were found without one, by the way in which they were. */
+  /** Number of local masks that were found without a full walk, by the shortcut that found them. */
   readonly counts: Readonly<Record<string, number>>
   readonly bytes: number
   /** As `LocalMasks.local`. */
   local(list: number, lexemeState: number): Local
-  /** The union of `parts`, `endIds` (always the same or none) and `own`, which belongs to this mask alone. */
+  /**
+   * Returns the union of `parts`, `endIds` (always the same or none) and `own`, which belongs to
+   * this mask alone.
+   */
   union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): KeptMask
-  /** How to write `mask`, which is about to be written. */
+  /** Returns how to write `mask`, which the caller is about to write. */
   use(mask: KeptMask): Recipe
   /**
-   * Splits `list`: below the nodes of `open` no string of JSON closes that is opened there, below those of `closing` one may. −1
-   * stands for an empty list.
+   * Splits `list`: below the nodes of `open` a JSON string that is opened there cannot close, below
+   * those of `closing` it may. −1 stands for an empty list.
    */
   quoted(list: number): { open: number; closing: number }
-  /** What helps with the masks of one grammar. */
+  /** Returns the shortcuts for the masks of one grammar. */
   reading(states: States): ReadingShortcuts
 }
 
 /** Reads a lexeme below the nodes of a list, for a mask. */
 export type Read = (list: number, lexemeState: number, stack: number) => void
 
-/** Faster ways to read what a mask consists of. */
+/** Faster ways to read the parts of a mask. */
 export interface ReadingShortcuts {
   /**
-   * A list of nodes that holds every node below `list` at which `lexemeState` may end with `PlainTag` under `stack` and something
-   * may follow, so that other exits with that tag need not be followed; null if all have to be.
+   * Returns a list of nodes that includes every node below `list` at which `lexemeState` may end
+   * with `PlainTag` under `stack` and something may follow, so that other exits with that tag need
+   * not be followed; null if all of them must be.
    */
   ends(list: number, lexemeState: number, stack: number): number | null
-  /** A state that allows the same tokens and may lack exits with `PlainTag`. */
+  /** Returns a state that allows the same tokens and may lack exits with `PlainTag`. */
   quiet(lexemeState: number): number
-  /** Whether what is to be read is collected and read later, because many readings are united before. */
+  /** Whether readings are collected and read later, because many of them are united first. */
   readonly unites: boolean
-  /** Collects what is to be read. */
+  /** Collects a reading. */
   add: Read
-  /** Reads what was collected, then what that has collected, and so on. */
+  /** Reads the collected readings, then those that they have collected, and so on. */
   readAll(read: Read): void
-  /** Forgets what was collected for a mask that was given up. */
+  /** Discards what was collected for a mask that was abandoned. */
   clear(): void
 }
 
@@ -82,7 +92,10 @@ export type MakeShortcuts = (vocabulary: Vocabulary, trie: TokenTrie) => Shortcu
 
 let makeShortcuts: MakeShortcuts | null = null
 
-/** Sets the shortcuts that all local masks have from now on. Null: the walk alone finds them. */
+/**
+ * Sets the shortcuts of all local masks that are made from now on. With null, the walk alone finds
+ * them.
+ */
 export function setShortcuts(make: MakeShortcuts | null): void {
   makeShortcuts = make
 }
@@ -93,7 +106,7 @@ export class LocalMasks {
   readonly lists: NodeLists
   /** Tokens that may end a text. */
   readonly endIds: Int32Array
-  /** Null: everything is found as it is defined. */
+  /** Null: every mask is found by its definition. */
   readonly shortcuts: Shortcuts | null
   private walks = 0
   /** (list, lexeme state) → index of the local mask. */
@@ -111,7 +124,7 @@ export class LocalMasks {
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
   }
 
-  /** The local mask of `lexemeState` read from below the nodes of `list`. */
+  /** Returns the local mask of `lexemeState` read from below the nodes of `list`. */
   local(list: number, lexemeState: number): Local {
     if (this.shortcuts !== null) return this.shortcuts.local(list, lexemeState)
     let place = this.places.get(list, lexemeState)
@@ -138,33 +151,36 @@ export class LocalMasks {
     return { ...mask, exits: lists.exits(found.exits) }
   }
 
-  /** The union of `parts`, `endIds` (always the same or none) and `own`, which belongs to this mask alone. */
+  /**
+   * Returns the union of `parts`, `endIds` (always the same or none) and `own`, which belongs to
+   * this mask alone.
+   */
   union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): KeptMask {
     if (this.shortcuts !== null) return this.shortcuts.union(parts, endIds, own)
     const plain = unite([...parts, ...own, idsRecipe(endIds)], this.vocabulary.words)
     return { plain, bytes: 0 }
   }
 
-  /** How to write `mask`, which is about to be written. */
+  /** Returns how to write `mask`, which the caller is about to write. */
   use(mask: KeptMask): Recipe {
     return this.shortcuts === null ? mask.plain : this.shortcuts.use(mask)
   }
 
-  /** Bytes of all that is kept. */
+  /** Bytes of everything that is cached. */
   get bytes(): number {
     return this.shortcuts?.bytes ?? 0
   }
 
-  /** Full walks of a lexeme through the trie. */
+  /** Number of full walks of a lexeme through the trie. */
   get walkCount(): number {
     return this.walks + (this.shortcuts?.walkCount ?? 0)
   }
 }
 
-/** One per vocabulary: local masks serve every grammar. */
+/** One for each vocabulary: local masks serve every grammar. */
 const localsOf = new WeakMap<Vocabulary, LocalMasks>()
 
-/** The local masks that all grammars over `vocabulary` share. */
+/** Returns the local masks that all grammars over `vocabulary` share. */
 export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
   let locals = localsOf.get(vocabulary)
   if (locals === undefined) {

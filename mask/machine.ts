@@ -1,8 +1,10 @@
 /**
- * What a Matcher walks on: a machine over the tokens of one vocabulary. States are integers, 0 is dead.
+ * The machine that a Matcher walks on: a machine over the tokens of one vocabulary. States are
+ * integers, 0 is dead.
  *
- * `TokenFsm` finds its states as they are met, `ClosedFsm` has them all, a `BudgetMachine` counts tokens and a `HealedMachine`
- * writes the end of a prompt again. A Matcher need not know which of them it walks on.
+ * `TokenFsm` computes its states when they are first reached, `ClosedFsm` holds all of them, a
+ * `BudgetMachine` counts tokens, and a `HealedMachine` writes the end of a prompt again. A Matcher
+ * need not know which of them it walks on.
  */
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
@@ -10,68 +12,89 @@ import type { CaptureReader } from "../grammar/tape.ts"
 import type { Recipe } from "./recipe.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-/** A machine over the tokens of one vocabulary. States are integers; 0 is dead: nothing leads out of it. */
+/**
+ * A machine over the tokens of one vocabulary. States are integers; 0 is dead: no transition leaves
+ * it.
+ */
 export interface TokenMachine {
   readonly vocabulary: Vocabulary
-  /** The grammar whose texts the machine writes; null if the machine has no grammar any more. */
+  /** The grammar whose texts the machine writes; null if the machine no longer has its grammar. */
   readonly grammar: Grammar | null
   readonly start: number
-  /** Finds what a text captures; null: the machine names no spans. */
+  /** Finds the captures of a text; null if the machine captures nothing. */
   readonly captures: CaptureReader | null
-  /** The state after `token`, or `DeadState`. End ids lead nowhere: the matcher keeps them. */
+  /**
+   * Returns the state after `token`, or `DeadState`. An end id leads to `DeadState`: the matcher
+   * handles end ids.
+   */
   next(state: number, token: number): number
-  /** `next(state, token)` where that is known and need not be found; else -1. O(1). */
+  /** Returns `next(state, token)` if it is cached, else -1. O(1). */
   knownNext(state: number, token: number): number
-  /** The state after `bytes`, or `DeadState`; it may be inside a token. They count towards no budget of tokens. */
+  /**
+   * Returns the state after `bytes`, or `DeadState`; it may be inside a token. The bytes do not
+   * count against token budgets.
+   */
   advance(state: number, bytes: Uint8Array): number
-  /** A state that `advance` led to, where a token begins; `DeadState` if no token keeps all budgets of tokens from there on. */
+  /**
+   * Returns the state for the start of a token, given a state that `advance` returned; `DeadState`
+   * if no token from there satisfies all token budgets.
+   */
   between(state: number): number
-  /** The state after `bytes`, which are one token or a part of one, or `DeadState`. */
+  /** Returns the state after `bytes`, which are one token or a part of one, or `DeadState`. */
   advanceToken(state: number, bytes: Uint8Array): number
-  /** The bytes that may come next, ascending: the first `most` of them. Default: all. */
+  /** Returns the bytes that may come next, ascending: the first `most` of them. Default: all. */
   nextBytes(state: number, most?: number): number[]
-  /** How to write the mask of `state`. */
+  /** Returns how to write the mask of `state`. */
   mask(state: number): Recipe
-  /** Whether `mask(state)` is known already, and need not be found. O(1) or the threads of the state. */
+  /** Returns whether `mask(state)` is cached. O(1) or O(threads of the state). */
   hasMask(state: number): boolean
   /**
-   * How to write the tokens whose bytes begin with those of the trie node `node` and go on, at least by one, as the text may
-   * from `state` on.
+   * Returns how to write the mask of the tokens below the trie node `node` whose bytes after those
+   * of `node`, at least one, are allowed in `state`.
    */
   maskBelow(state: number, node: number): Recipe
-  /** Whether the text so far is complete. */
+  /** Returns whether the text so far is complete. */
   isAccepting(state: number): boolean
-  /** Whether the text so far is complete and nothing may follow. */
+  /** Returns whether the text so far is complete and nothing may follow. */
   isExhausted(state: number): boolean
-  /** At most as many bytes as any completion has; 0 if the text is complete. */
+  /** Returns a lower bound on the bytes of any completion; 0 if the text is complete. */
   least(state: number): number
-  /** A short completion: bytes after which the text is complete. */
+  /** Returns a short completion: bytes after which the text is complete. */
   shortest(state: number): Uint8Array
-  /** What may be written next, in words. */
+  /** Returns descriptions of what may be written next. */
   explain(state: number): Expectation[]
-  /** The state as text, for people who look inside: its threads, the bytes that each may read, and the frames below. */
+  /**
+   * Returns the state as text, for debugging: its threads, the bytes that each may read, and the
+   * frames below.
+   */
   print(state: number): string
   stats(): MachineStats
 }
 
-/** What a machine knows, and what that took. Walks and their nodes are those of all machines over the vocabulary. */
+/**
+ * Sizes of the machine's tables, and the work spent on them. Walks and nodes are counted over all
+ * machines on the vocabulary.
+ */
 export interface MachineStats {
   states: number
-  /** Threads of all states together, each once. */
+  /** Distinct threads of all states. */
   threads: number
-  /** Bytes of states, without their masks. */
+  /** Bytes of states, excluding their masks. */
   stateBytes: number
   transitions: number
-  /** Bytes of masks by state. */
+  /** Bytes of masks that are cached by state. */
   maskBytes: number
   /** Bytes of local masks, which all machines over the vocabulary share. */
   localBytes: number
-  /** Times that a mask was asked for and known. */
+  /** Number of masks that were requested and found in the cache. */
   hits: number
   /** Full walks of a lexeme over the token trie. */
   walks: number
-  /** Local masks that were found without a full walk, by the way in which they were. Empty for a machine without shortcuts. */
+  /**
+   * Number of local masks that were found without a full walk, by the shortcut that found them.
+   * Empty for a machine without shortcuts.
+   */
   shortcuts: Readonly<Record<string, number>>
-  /** Nodes of the token trie that were visited, in full walks and in partial ones. */
+  /** Nodes of the token trie that full and partial walks have visited. */
   nodes: number
 }

@@ -1,8 +1,10 @@
 /**
- * The mask of a state: the union over its threads of what their lexemes allow and of what may follow them.
+ * The mask of a state: the union over its threads of what their lexemes allow and of what may
+ * follow them.
  *
- * A token may end a lexeme in its middle; then the top frame says what is read from that trie node on. So a mask is a
- * walk over (node list, lexeme state, stack) triples whose parts all come from caches.
+ * A token may end a lexeme in its middle; the top frame then says which lexeme is read from that
+ * trie node on. So a mask is a walk over (node list, lexeme state, stack) triples, whose local
+ * masks and followers are all cached.
  */
 import { checkTime } from "../grammar/deadline.ts"
 import { TripleMap } from "../grammar/intern.ts"
@@ -14,16 +16,19 @@ import { NoList, RootList } from "./lists.ts"
 import type { KeptMask, Local, LocalMasks, ReadingShortcuts } from "./local.ts"
 import { compactIds, noIds, type Recipe } from "./recipe.ts"
 
-/** A mask that is the same for all states with the same lexemes and stacks. */
+/** A mask that is shared by all states with the same lexemes and stacks. */
 export interface Draft {
   readonly mask: KeptMask
-  /** Node lists below which a key or an item depends on an unknown text: their tokens are tried one by one. */
+  /**
+   * Node lists below which a key or an item depends on a text that is not part of the shape: their
+   * tokens are tried one by one.
+   */
   readonly unknown: readonly number[]
 }
 
-/** (node list, lexeme state, stack) triples that are in the mask which is being made. */
+/** The (node list, lexeme state, stack) triples that the current mask already includes. */
 const seen = new TripleMap()
-/** Those that end where they begin, and whose followers are in the mask. */
+/** The triples whose lexeme may be empty, and whose followers the current mask already includes. */
 const ended = new TripleMap()
 
 /** Collects the components of one state's mask. */
@@ -31,10 +36,10 @@ export class MaskBuilder {
   private readonly states: States
   private readonly locals: LocalMasks
   private parts: Local[] = []
-  /** Parts that are tokens by their ids. */
+  /** Parts that are given by token ids. */
   private named: Recipe[] = []
   private unknown: number[] = []
-  /** What a lexeme of tokens allows, by its state. */
+  /** The mask of a lexeme of tokens, by its state. */
   private readonly tokens = new Map<number, Recipe>()
 
   private readonly shortcuts: ReadingShortcuts | null
@@ -48,8 +53,8 @@ export class MaskBuilder {
   }
 
   /**
-   * The mask of `state`, tokens apart that must be tried. `endIds` belong to it when the text may end here. What is read begins
-   * below the nodes of `list`.
+   * Returns the mask of `state`, without the tokens that must be tried. It includes `endIds` if the
+   * text may end here. Lexemes are read from below the nodes of `list`.
    */
   build(state: number, endIds: Int32Array, list = RootList): Draft {
     seen.clear()
@@ -69,8 +74,8 @@ export class MaskBuilder {
   }
 
   /**
-   * Tokens below the node lists `unknown` that `state` accepts, less their first `read` bytes: whether it does depends on the
-   * text so far.
+   * Returns the tokens below the node lists `unknown` that `state` accepts, ignoring their first
+   * `read` bytes. Whether it accepts them depends on the text so far.
    */
   tryTokens(state: number, unknown: readonly number[], read = 0): Int32Array {
     const allowed: number[] = []
@@ -86,12 +91,18 @@ export class MaskBuilder {
     return Int32Array.from(allowed)
   }
 
-  /** The lexeme states and stacks that are read, at once or behind others, in the mask that was built last. */
+  /**
+   * Yields the lexeme states and stacks that were read for the last mask, at its start or after
+   * other lexemes.
+   */
   *reads(): Generator<readonly [lexemeState: number, stack: number]> {
     for (const [, lexemeState, stack] of seen) yield [lexemeState, stack]
   }
 
-  /** Adds what `lexemeState` allows below the nodes of `list`, and what follows it there. */
+  /**
+   * Adds the tokens that `lexemeState` allows below the nodes of `list`, and those of the lexemes
+   * that follow it there.
+   */
   private addRead(list: number, lexemeState: number, stack: number): void {
     if (this.shortcuts?.unites) this.shortcuts.add(list, lexemeState, stack)
     else this.read(list, lexemeState, stack)
@@ -108,8 +119,9 @@ export class MaskBuilder {
   }
 
   /**
-   * Returns the state to read for `lexemeState`: another one for free text, which may end nearly everywhere. What follows it is
-   * added here, at the few of its ends where something can follow.
+   * Returns the state to read in place of `lexemeState`: a different one for free text, which may
+   * end almost anywhere. In that case the lexemes that follow it are added here, at the few ends
+   * where something can follow.
    */
   private withoutEnds(list: number, lexemeState: number, stack: number): number {
     const { shortcuts } = this
@@ -119,7 +131,10 @@ export class MaskBuilder {
     return shortcuts.quiet(lexemeState)
   }
 
-  /** Adds the tokens that `lexemeState` reads by their ids; false if it reads bytes. Inside another token there is no room for one. */
+  /**
+   * Adds the tokens that `lexemeState` reads by their ids; returns false if it reads bytes. Inside
+   * another token no token can begin, so nothing is added there.
+   */
   private addTokens(list: number, lexemeState: number): boolean {
     const ids = tokenIds(lexemeState)
     if (ids === null) return false
@@ -137,7 +152,7 @@ export class MaskBuilder {
     return true
   }
 
-  /** Under several stacks the same lexeme state adds the same tokens: once is enough. */
+  /** The same lexeme state adds the same tokens under several stacks, so it is added once. */
   private addPart(local: Local): void {
     const { parts } = this
     if (local.row === null && local.ids.length === 0 && local.common.length === 0) return
@@ -164,7 +179,10 @@ export class MaskBuilder {
     }
   }
 
-  /** Adds what is the same for every text; node lists below which it is not go to `unknown`. */
+  /**
+   * Adds what is the same for every text. Node lists below which the mask depends on the text are
+   * added to `unknown`.
+   */
   private addSymbolic(list: number, lexemeState: number, stack: number): void {
     const { stacks } = this.states
     const { shortcuts } = this.locals

@@ -1,9 +1,10 @@
 /**
- * Matcher: one request's place in a machine over tokens, and the only mutable thing per request.
+ * Matcher: one request's position in a machine over tokens, and the only mutable thing per request.
  *
- * Its position is a value, the last link of a persistent list: accepting links one more, rolling back returns to an earlier
- * one, forking shares them all. So there is no mode and no second path for speculation. A link names what was read, a token
- * or bytes, so that what was written can be read again when somebody asks for it; decoding never does.
+ * Its position is a value, the last link of a persistent list: accepting adds a link, rolling back
+ * returns to an earlier one, forking shares them all. So there is no mode and no second path for
+ * speculation. A link holds the token or the bytes that were read, so that the text can be read
+ * again when a caller asks for it; decoding never does.
  */
 
 import { type TimedWork, withinTime } from "../grammar/deadline.ts"
@@ -13,18 +14,24 @@ import { DeadState } from "../grammar/state.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Recipe, writeRecipe } from "./recipe.ts"
 
-/** What a filled row says: `free`: every ordinary token and the end ids; `single`: one bit; else `masked`. */
+/**
+ * The kind of a filled row. `free`: every ordinary token and the end ids; `single`: one bit;
+ * `masked`: any other row.
+ */
 export type RowKind = "free" | "single" | "masked"
 
 /**
- * How long one call may take, in milliseconds; by default as long as it takes. What takes longer throws a GrammarError of kind
- * `limit`, a `TimeError`: the matcher is where it was, and can be asked again, or rolled back. The clock is looked at between
- * pieces of work of a few milliseconds at most.
+ * How long one call may take, in milliseconds. Default: no bound. A call that takes longer throws a
+ * GrammarError of kind `limit`, a `TimeError`; the matcher stays where it was, and can be asked
+ * again or rolled back. The clock is read between pieces of work of a few milliseconds at most.
  */
 export interface MatcherOptions {
-  /** For a mask, and for moving on by a token or by bytes. */
+  /** For a mask, and for accepting a token or bytes. */
   maskMs?: number
-  /** For `shortest`, `least` and `explain`, and for `forcedBytes`, `forcedTokens` and `captures` of a matcher. */
+  /**
+   * For `shortest`, `least` and `explain`, and for `forcedBytes`, `forcedTokens` and `captures` of
+   * a matcher.
+   */
   completionMs?: number
 }
 
@@ -33,22 +40,22 @@ const matcherFields = { maskMs: "number", completionMs: "number" } as const sati
 const maskWork: TimedWork = { what: "finding the tokens that may come next takes", option: "maskMs" }
 const completionWork: TimedWork = { what: "finding how the text may end takes", option: "completionMs" }
 
-/** A link of what was accepted, and the place behind it. Links are shared and never change. */
+/** A link of the accepted tokens, and the position after it. Links are shared and never change. */
 interface Accepted {
-  /** Null: the start, behind which nothing was read. */
+  /** Null for the start, where nothing has been read yet. */
   readonly before: Accepted | null
-  /** Links behind the start. */
+  /** Number of links after the start. */
   readonly count: number
   readonly state: number
   /** A token, or bytes. */
   readonly read: number | Uint8Array
-  /** Whether it ended the text; then the state is the one before it. */
+  /** Whether this link ended the text; its state is then that of the link before it. */
   readonly isEnd: boolean
 }
 
 /**
- * One text's place in a machine over tokens: it says which tokens may come next, and moves on by those that
- * were drawn. The machine may be shared, a matcher is one text's own.
+ * The position of one text in a machine over tokens. It says which tokens may come next, and moves
+ * past those that were drawn. A machine may be shared; a matcher belongs to one text.
  */
 export class Matcher {
   readonly fsm: TokenMachine
@@ -64,17 +71,20 @@ export class Matcher {
     this.maskMs = options.maskMs ?? Number.POSITIVE_INFINITY
   }
 
-  /** The current state of the machine: equal states have equal masks. */
+  /** The current state of the machine. Equal states have equal masks. */
   get state(): number {
     return this.last.state
   }
 
-  /** Tokens accepted so far, an end id included. */
+  /** Number of tokens accepted so far, including an end id. */
   get length(): number {
     return this.last.count
   }
 
-  /** Overwrites `row` (W words) with the tokens that may come next. After an end id: the end ids alone. */
+  /**
+   * Overwrites `row` (W words) with the mask of the tokens that may come next. After an end id only
+   * the end ids may.
+   */
   fillMask(row: Uint32Array): RowKind {
     const { vocabulary } = this.fsm
     if (this.isTerminated()) {
@@ -94,41 +104,44 @@ export class Matcher {
     return this.madeMask()
   }
 
-  /** By itself, as `madeNext` is: what a closure needs is set aside wherever one might be made. */
+  /**
+   * A method of its own, like `madeNext`: a function that contains a closure allocates its context
+   * even when the closure is not made.
+   */
   private madeMask(): Recipe {
     return withinTime(this.maskMs, () => this.fsm.mask(this.state), maskWork)
   }
 
-  /** Whether `fillMask` has nothing to find, only to write. */
+  /** Returns whether the mask is cached, so that `fillMask` need only write it. */
   hasMask(): boolean {
     return this.isTerminated() || this.fsm.hasMask(this.state)
   }
 
   /**
-   * An id of the mask, for rows that stay on a device: equal ids of matchers on one machine mean equal rows, for as long as
-   * the machine lives. A healed prompt has a machine of its own.
+   * Returns an id of the mask, for rows that stay on a device. Equal ids of matchers on one machine
+   * mean equal rows for as long as the machine lives. A healed prompt has a machine of its own.
    */
   maskId(): number {
-    // No state that is reached is the dead one, so its id is free for the row of the end ids.
+    // The dead state is never a position, so its id is free for the row of the end ids.
     return this.isTerminated() ? DeadState : this.state
   }
 
-  /** Moves on by `token`. False, and nothing changes, if it may not come next. */
+  /** Moves past `token`. Returns false, and changes nothing, if it may not come next. */
   accept(token: number): boolean {
     if (this.isTerminated()) return false
     const { fsm: machine, state } = this
     const known = machine.knownNext(state, token)
     const next = known >= 0 ? known : this.madeNext(token)
     if (next !== DeadState) this.push(next, token, false)
-    // An end id that the text itself names is text there.
+    // If the grammar itself names an end id, that id is text there.
     else if (machine.isAccepting(state) && machine.vocabulary.isEnd(token)) this.push(state, token, true)
     else return false
     return true
   }
 
   /**
-   * Moves on by raw bytes, as one step of `rollback`: they are cut into no tokens, so they count towards no budget of tokens.
-   * False, and nothing changes, if they may not come next.
+   * Moves past raw bytes, as one step of `rollback`. They are not cut into tokens, so they count
+   * against no token budget. Returns false, and changes nothing, if they may not come next.
    */
   acceptBytes(bytes: Uint8Array): boolean {
     if (this.isTerminated()) return false
@@ -147,7 +160,10 @@ export class Matcher {
     return withinTime(this.maskMs, move, maskWork)
   }
 
-  /** Returns what `find` returns. Throws a GrammarError `limit` if it takes longer than `completionMs`. */
+  /**
+   * Returns what `find` returns. Throws a GrammarError `limit` if it takes longer than
+   * `completionMs`.
+   */
   found<T>(find: () => T): T {
     return withinTime(this.options.completionMs ?? Number.POSITIVE_INFINITY, find, completionWork)
   }
@@ -156,14 +172,14 @@ export class Matcher {
     this.last = { before: this.last, count: this.last.count + 1, state, read, isEnd }
   }
 
-  /** How many of `tokens` may come next, in order. The matcher does not move. */
+  /** Returns how many of `tokens`, in order, may come next. The matcher does not move. */
   validate(tokens: readonly number[]): number {
     const ahead = this.fork()
     for (const [count, token] of tokens.entries()) if (!ahead.accept(token)) return count
     return tokens.length
   }
 
-  /** Forgets the last `count` accepted tokens. O(count). */
+  /** Removes the last `count` accepted tokens. O(count). */
   rollback(count: number): void {
     if (!Number.isInteger(count) || count < 0 || count > this.length) {
       throw new RangeError(`rollback(${count}): ${this.length} tokens have been accepted`)
@@ -171,7 +187,7 @@ export class Matcher {
     for (let i = 0; i < count; i++) this.last = this.last.before as Accepted
   }
 
-  /** An independent matcher at the same place. O(1). */
+  /** Returns an independent matcher at the same position. O(1). */
   fork(): Matcher {
     const fork = new Matcher(this.fsm, this.options)
     fork.last = this.last
@@ -183,37 +199,41 @@ export class Matcher {
     this.last = startOf(this.fsm)
   }
 
-  /** Whether the text so far is complete: an end id may come next. */
+  /** Returns whether the text so far is complete, so that an end id may come next. */
   isAccepting(): boolean {
     return this.fsm.isAccepting(this.state)
   }
 
-  /** Whether an end id is the only thing that may come next. */
+  /** Returns whether only an end id may come next. */
   isExhausted(): boolean {
     return this.fsm.isExhausted(this.state)
   }
 
-  /** Whether an end id has been accepted. */
+  /** Returns whether an end id has been accepted. */
   isTerminated(): boolean {
     return this.last.isEnd
   }
 
-  /** At most as many bytes as any completion has; 0 when the text is complete. */
+  /** Returns a lower bound on the bytes of any completion; 0 if the text is complete. */
   least(): number {
     return this.found(() => this.fsm.least(this.state))
   }
 
-  /** A short completion: bytes that finish the text from here; empty when it is complete. */
+  /**
+   * Returns a short completion: bytes that complete the text from here; empty if it is complete.
+   */
   shortest(): Uint8Array {
     return this.found(() => this.fsm.shortest(this.state))
   }
 
-  /** What may be written next, in words. */
+  /** Returns descriptions of what may be written next. */
   explain(): Expectation[] {
     return this.found(() => this.fsm.explain(this.state))
   }
 
-  /** Tokens and bytes that were accepted, in order, without the end id. O(their number). */
+  /**
+   * Returns the tokens and bytes that were accepted, in order, without the end id. O(their number).
+   */
   accepted(): (number | Uint8Array)[] {
     const parts: (number | Uint8Array)[] = []
     for (let link = this.last; link.before !== null; link = link.before)
@@ -243,7 +263,7 @@ function isOneId(lists: readonly Int32Array[]): boolean {
   return one >= 0
 }
 
-/** Whether exactly one bit is set; stops at the second. */
+/** Returns whether exactly one bit is set; stops at the second. */
 function isSingle(row: Uint32Array): boolean {
   let found = 0
   for (let w = 0; w < row.length; w++) {

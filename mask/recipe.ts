@@ -1,21 +1,21 @@
 /**
- * Recipes: masks as what to do, not as rows.
+ * Recipes: masks as instructions instead of rows.
  *
- * One dense row to copy, ids to set, ids to clear, ids to set. Ids to clear come from shortcuts, which write a mask as another
- * one's row, corrected.
+ * A recipe copies one dense row, sets ids, clears ids and sets ids. The ids to clear come from
+ * shortcuts, which write a mask as the row of another mask with corrections.
  */
 
 import { wordCount } from "./bits.ts"
 
 /** How to write a mask: copy, set, clear, set. */
 export interface Recipe {
-  /** Row to begin with; null: all zero. Shared, never written to. Shape [W]. */
+  /** The row to copy; null if all words are zero. Shared, never written to. Shape [W]. */
   readonly row: Uint32Array | null
-  /** Tokens to set in it. Shared. */
+  /** Tokens to set after the copy. Shared. */
   readonly common: Int32Array
-  /** Tokens to clear, then; none where there is no row. */
+  /** Tokens to clear after that; empty if there is no row. */
   readonly removed: Int32Array
-  /** Lists of tokens to set, last. Shared. */
+  /** Lists of tokens to set last. Shared. */
   readonly ids: readonly Int32Array[]
 }
 
@@ -23,7 +23,10 @@ export const noIds = new Int32Array(0)
 
 const noLists: readonly Int32Array[] = []
 
-/** All recipes are one literal's: copies by spreading are slower to make and to read, since each has a class of its own. */
+/**
+ * All recipes come from one object literal. Copies made by spreading are slower to make and to
+ * read, since each has a hidden class of its own.
+ */
 export function recipe(
   row: Uint32Array | null,
   common: Int32Array,
@@ -33,20 +36,20 @@ export function recipe(
   return { row, common, removed, ids }
 }
 
-/** The mask of nothing. */
+/** The empty mask. */
 export const emptyRecipe: Recipe = recipe(null, noIds, noIds, noLists)
 
-/** The mask that `row` is. */
+/** Returns the mask with the bits of `row`. */
 export function rowRecipe(row: Uint32Array): Recipe {
   return recipe(row, noIds, noIds, noLists)
 }
 
-/** The mask of the tokens in `ids`. */
+/** Returns the mask of the tokens in `ids`. */
 export function idsRecipe(ids: Int32Array): Recipe {
   return ids.length === 0 ? emptyRecipe : recipe(null, noIds, noIds, [ids])
 }
 
-/** The mask of the tokens in `ids`; as a row where they are many of `width`. */
+/** Returns the mask of the tokens in `ids`; as a row if they are many relative to `width`. */
 export function compactIds(ids: Int32Array, width: number): Recipe {
   if (ids.length < width / 64) return idsRecipe(ids)
   const row = new Uint32Array(wordCount(width))
@@ -54,7 +57,7 @@ export function compactIds(ids: Int32Array, width: number): Recipe {
   return rowRecipe(row)
 }
 
-/** Ids in the lists of `recipe`, the dense row aside. */
+/** Returns the number of ids in the lists of `recipe`, not counting the dense row. */
 export function listedCount({ common, removed, ids }: Recipe): number {
   let count = common.length + removed.length
   for (const list of ids) count += list.length
@@ -71,7 +74,10 @@ export function writeRecipe(mask: Recipe, row: Uint32Array): void {
   for (let k = 0; k < ids.length; k++) setIds(row, ids[k])
 }
 
-/** The union of `parts`, by its definition: a row of `words` words in which the bits of all are set. */
+/**
+ * Returns the union of `parts`, by its definition: a row of `words` words in which the bits of all
+ * parts are set.
+ */
 export function unite(parts: readonly Recipe[], words: number): Recipe {
   const filled = parts.filter((part) => part.row !== null || listedCount(part) > 0)
   if (filled.length === 0) return emptyRecipe
@@ -84,7 +90,10 @@ export function unite(parts: readonly Recipe[], words: number): Recipe {
   return rowRecipe(union)
 }
 
-/** Four at a time: the longest loop of a mask that is known (600 ids 1.0 → 0.75 µs; Node 20, one core). */
+/**
+ * Sets four at a time, since this is the longest loop when a mask is cached (600 ids 1.0 → 0.75 µs;
+ * Node 20, one core).
+ */
 export function setIds(row: Uint32Array, ids: Int32Array): void {
   const { length } = ids
   let i = 0

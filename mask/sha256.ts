@@ -1,8 +1,9 @@
 /**
- * SHA-256 (FIPS 180-4) over bytes, synchronous and without a host library: `mask/` runs in a browser, where the only
- * digest is asynchronous. It names vocabularies, so speed hardly matters: 2 MB take about 20 ms, once a vocabulary.
- * The round constants are the first 32 bits of the fractional parts of the cube roots of the first 64 primes, the start
- * values those of the square roots of the first 8; both are computed, which is shorter than the table and as exact.
+ * SHA-256 (FIPS 180-4) over bytes, synchronous and without a host library: `mask/` runs in a
+ * browser, where the only digest is asynchronous. It identifies vocabularies, so speed hardly
+ * matters: 2 MB take about 20 ms, once for each vocabulary. The round constants are the first 32
+ * bits of the fractional parts of the cube roots of the first 64 primes, the start values those of
+ * the square roots of the first 8; both are computed, which is shorter than a table and as exact.
  */
 
 const primes: number[] = []
@@ -12,7 +13,7 @@ const fraction = (x: number): number => Math.floor((x - Math.floor(x)) * 2 ** 32
 const rounds = Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)))
 const start = Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)))
 
-/** The digest as 64 hexadecimal digits. */
+/** Returns the digest as 64 hexadecimal digits. */
 export function sha256(bytes: Uint8Array): string {
   const blockCount = ((bytes.length + 8) >>> 6) + 1
   const tail = new Uint8Array((blockCount << 6) - (bytes.length & ~63))

@@ -1,8 +1,14 @@
-/** Bytes as tokens, the longest first: not what the tokenizer would write, but what the vocabulary can. */
+/**
+ * Bytes as tokens, always the longest that fits. The tokenizer may write other tokens, but these
+ * spell the same bytes.
+ */
 import { TokenBytes, TokenMark, tokenAt } from "../grammar/lexeme/token.ts"
 import type { TokenTrie } from "./trie.ts"
 
-/** The tokens that write `bytes`, each the longest that may come there; null if the vocabulary cannot. */
+/**
+ * Returns the tokens that write `bytes`, each the longest that fits; null if the vocabulary cannot
+ * write them.
+ */
 export function spell(trie: TokenTrie, bytes: Uint8Array): number[] | null {
   const tokens: number[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -14,12 +20,18 @@ export function spell(trie: TokenTrie, bytes: Uint8Array): number[] | null {
   return tokens
 }
 
-/** The longest token that `bytes` hold at `at`, or the one that is named there; −1 for none. */
+/**
+ * Returns the longest token at offset `at` of `bytes`, or the token whose id is written there; −1
+ * if there is none.
+ */
 export function longestToken(trie: TokenTrie, bytes: Uint8Array, at: number): number {
   return bytes[at] === TokenMark ? tokenAt(bytes, at) : trie.token(longestNode(trie, bytes, at))
 }
 
-/** The node of the longest token that `bytes` hold at `start`; the root, 0, if there is none. */
+/**
+ * Returns the node of the longest token at offset `start` of `bytes`; the root, 0, if there is
+ * none.
+ */
 export function longestNode(trie: TokenTrie, bytes: Uint8Array, start: number): number {
   let longest = 0
   let node = 0
@@ -31,7 +43,9 @@ export function longestNode(trie: TokenTrie, bytes: Uint8Array, start: number): 
   return longest
 }
 
-/** The node that spells `bytes` from `start` to their end; −1 if no token begins so. */
+/**
+ * Returns the node that spells `bytes` from `start` to the end; −1 if no token begins with them.
+ */
 export function nodeOf(trie: TokenTrie, bytes: Uint8Array, start = 0): number {
   let node = 0
   for (let at = start; at < bytes.length; at++) {

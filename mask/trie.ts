@@ -1,46 +1,54 @@
 /**
- * The token trie: every token's bytes in one depth-first array, and the walk of a lexeme automaton through it.
+ * The token trie: the bytes of all tokens in one depth-first array, and the walk of a lexeme
+ * automaton through it.
  *
- * Nodes are three integers wide and lie in depth-first order, so that a subtree is a range: a dead state skips to its
- * end, and the depth is the stack pointer (the same idea as llguidance's toktrie). Interleaved integers take 3–8 ns a
- * node (Node 20, 309,000 nodes, all alive), linked objects 160–300.
+ * A node is three integers. Nodes lie in depth-first order, so that a subtree is a range: where the
+ * automaton is dead the walk jumps to the end of the subtree, and the depth is the stack pointer
+ * (the same idea as llguidance's toktrie). Interleaved integers take 3–8 ns a node (Node 20,
+ * 309,000 nodes, all alive), linked objects 160–300.
  */
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-export const Stride = 3 // words a node; node 0 is the root
+export const Stride = 3 // words per node; node 0 is the root
 export const Head = 0 // byte | depth << 8
-export const End = 1 // offset just past the subtree
+export const End = 1 // offset after the subtree
 export const Token = 2 // lowest id of the tokens that end here, or NoTokenHere
 
 const NoTokenHere = -1
-/** In place of a lexeme state: none whose row is at hand. */
+/** Stands in for a lexeme state when no row is loaded. */
 const NoState = -1
 
-/** What one walk found: tokens that stay inside the lexeme, and nodes below which the lexeme may end, with its tag. */
+/**
+ * The result of a walk: tokens that stay inside the lexeme, and nodes below which the lexeme may
+ * end, with its tag.
+ */
 export interface Found {
   /** Token ids in trie order. */
   tokens: Int32Array
   tokenCount: number
-  /** Node and tag, pairwise, in trie order; only nodes that have children. */
+  /** (node, tag) pairs in trie order; only nodes that have children. */
   exits: number[]
 }
 
-/** Which states have read which nodes: `walk` leaves out what is below a node that the same state has read already. */
+/**
+ * Which states have read which nodes. `walk` skips everything below a node that the same state has
+ * already read.
+ */
 export interface ReadMarks {
   /** By node: `stamp` + the state that read it last. Shape [N]. */
   readonly seen: Int32Array
-  /** Above all marks of earlier walks. */
+  /** Greater than all marks of earlier walks. */
   stamp: number
 }
 
 export class TokenTrie {
   /** Shape [N, Stride]. */
   readonly nodes: Int32Array
-  /** Ids that spell the same bytes as a lower id, by that id. */
+  /** Maps the lowest id of a spelling to the other ids with the same bytes. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
   private readonly states: Int32Array
-  /** Nodes that walks and scans have visited. */
+  /** Number of nodes that walks and scans have visited. */
   visitCount = 0
 
   constructor(vocabulary: Vocabulary) {
@@ -72,7 +80,7 @@ export class TokenTrie {
     return this.nodes.length / Stride
   }
 
-  /** Longest token in bytes. */
+  /** Length of the longest token in bytes. */
   get maxDepth(): number {
     return this.states.length - 1
   }
@@ -81,29 +89,29 @@ export class TokenTrie {
     return this.nodes[node + End] > node + Stride
   }
 
-  /** Token at `node`, or -1. */
+  /** Returns the token at `node`, or -1. */
   token(node: number): number {
     return this.nodes[node + Token]
   }
 
-  /** Byte of the edge that leads to `node`. */
+  /** Returns the byte of the edge that leads to `node`. */
   byte(node: number): number {
     return this.nodes[node] & 0xff
   }
 
-  /** Offset just past the subtree of `node`. */
+  /** Returns the offset after the subtree of `node`. */
   end(node: number): number {
     return this.nodes[node + End]
   }
 
-  /** Bytes from the root to `node`. */
+  /** Returns the number of bytes from the root to `node`. */
   depth(node: number): number {
     return this.nodes[node] >>> 8
   }
 
   /**
-   * Calls `visit` for the nodes strictly below `node` in order, with their byte, depth and token (-1 for none); what is
-   * below a node is left out where it says false.
+   * Calls `visit` for the nodes strictly below `node` in order, with their byte, depth and token
+   * (-1 for none). Skips everything below a node for which `visit` returns false.
    */
   scan(node: number, visit: (node: number, byte: number, depth: number, token: number) => boolean): void {
     const { nodes } = this
@@ -115,12 +123,12 @@ export class TokenTrie {
     }
   }
 
-  /** Nodes strictly below `node`. */
+  /** Returns the number of nodes strictly below `node`. */
   subtreeSize(node: number): number {
     return (this.nodes[node + End] - node) / Stride - 1
   }
 
-  /** The child of `node` by `byte`, or 0. Cost: a look at each of its children. */
+  /** Returns the child of `node` by `byte`, or 0. Cost: one comparison for each child. */
   child(node: number, byte: number): number {
     const { nodes } = this
     for (let at = node + Stride; at < nodes[node + End]; at = nodes[at + End])
@@ -128,7 +136,7 @@ export class TokenTrie {
     return 0
   }
 
-  /** All tokens strictly below `node`, appended to `tokens`. */
+  /** Appends all tokens strictly below `node` to `tokens`. */
   tokensBelow(node: number, tokens: number[]): void {
     for (let at = node + Stride; at < this.nodes[node + End]; at += Stride) {
       if (this.nodes[at + Token] !== NoTokenHere) tokens.push(this.nodes[at + Token])
@@ -136,8 +144,8 @@ export class TokenTrie {
   }
 
   /**
-   * Reads the lexeme from `state` along everything strictly below `node`, and adds to `found`. With `marks`, what is below a node
-   * that the same state has read is left out.
+   * Reads the lexeme from `state` along everything strictly below `node`, and adds the results to
+   * `found`. With `marks`, skips everything below a node that the same state has already read.
    */
   walk(node: number, state: number, found: Found, marks: ReadMarks | null = null): void {
     const { nodes, states } = this
@@ -150,9 +158,9 @@ export class TokenTrie {
     let { rows, tags } = lexemes
     let { values, classes } = lexemes.wide
     let visitCount = 0
-    // Mostly the same state reads on, and its row need not be looked up.
+    // The same state usually reads the next node too, so its row need not be looked up.
     let [last, row, first] = [NoState, 0, 0]
-    // hot: states has a place for each depth, tokens one for each node below.
+    // hot: `states` has an element for each depth, `tokens` one for each node below.
     for (let at = node + Stride; at < end; ) {
       visitCount++
       const head = nodes[at + Head]
@@ -195,7 +203,10 @@ interface Spelling {
   readonly bytes: Uint8Array
 }
 
-/** The tokens that have bytes, in the order of these, each spelling once; and the other ids of a spelling by its lowest id. */
+/**
+ * Returns the tokens that have bytes, sorted by them, each spelling once; and, by the lowest id of
+ * a spelling, its other ids.
+ */
 function distinctSpellings(vocabulary: Vocabulary): {
   spellings: Spelling[]
   duplicates: Map<number, number[]>

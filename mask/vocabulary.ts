@@ -1,12 +1,14 @@
 /**
- * Vocabulary: token id → the bytes that the token writes. Everything above it (trie, masks, text) speaks these bytes, so
- * what was checked is what is sent.
+ * Vocabulary: token id → the bytes that the token writes. Everything above it (trie, masks, text)
+ * works on these bytes, so the text that was checked is the text that is sent.
  *
- * Three kinds of id: *text* (bytes in the trie), *special* (control tokens and end ids: a name, no bytes, reached by a
- * token edge only) and *holes* (padding, ids that no token has). `width` is the width of the logits, often larger than
- * the number of tokens.
+ * There are three kinds of id: *text* (bytes in the trie), *special* (control tokens and end ids:
+ * they have a name but no bytes, and only a token edge reads them) and *holes* (padding, and ids
+ * that no token has). `width` is the width of the logits, which is often larger than the number of
+ * tokens.
  *
- * It is made from the bytes of each id; `tokenizerjson.ts` and `ranks.ts` find them in tokenizers' files.
+ * A vocabulary is made from the bytes of each id; `tokenizerjson.ts` and `ranks.ts` find these
+ * bytes in tokenizer files.
  */
 
 import { checkOptions, type Fields } from "../grammar/options.ts"
@@ -15,7 +17,7 @@ import { sha256 } from "./sha256.ts"
 export interface VocabularyOptions {
   /** V, the width of the logits. Default: the highest id + 1. */
   width?: number
-  /** Every id that ends an output; at least one. */
+  /** All ids that end an output; at least one. */
   endIds: readonly number[]
   /** Control tokens by name. They have no bytes. */
   specials?: Readonly<Record<string, number>> | ReadonlyMap<string, number>
@@ -30,25 +32,33 @@ const vocabularyFields = {
   dropsFirstSpace: "boolean",
 } as const satisfies Fields<VocabularyOptions>
 
-/** Deeply immutable and shared by all requests. Rows are `words` long: bit `t & 31` of word `t >>> 5`. */
+/**
+ * The bytes of each token id. Deeply immutable and shared by all requests. Rows are `words` long:
+ * bit `t & 31` of word `t >>> 5`.
+ */
 export class Vocabulary {
   /** V: width of the logits. */
   readonly width: number
   /** W = ⌈V / 32⌉. */
   readonly words: number
-  /** Ids that are text or special. */
+  /** Number of ids that are text or special. */
   readonly tokenCount: number
-  /** Ascending, without repetition. All of them are special. */
+  /** Ascending, without duplicates. All of them are special. */
   readonly endIds: readonly number[]
   readonly specials: ReadonlyMap<string, number>
-  /** What an unconstrained output may hold: all text tokens and the end ids. Shape [W]. Read only. */
+  /**
+   * The tokens of an unconstrained output: all text tokens and the end ids. Shape [W]. Read-only.
+   */
   readonly freeRow: Uint32Array
   readonly maxTokenBytes: number
-  /** WordPiece: the first token of an output drops its leading space. */
+  /** Whether the first token of an output drops its leading space (WordPiece). */
   readonly dropsFirstSpace: boolean
   /** SHA-256 over width, end ids and (kind, bytes) of every id, in hexadecimal. */
   readonly hash: string
-  /** Bytes of token t = values[offsets[t] … offsets[t + 1]). Shape [V + 1]; equal neighbours: no bytes. */
+  /**
+   * Bytes of token t = values[offsets[t] … offsets[t + 1]). Shape [V + 1]; if two neighbours are
+   * equal, the token has no bytes.
+   */
   readonly offsets: Uint32Array
   readonly values: Uint8Array
   private readonly names: ReadonlyMap<number, string>
@@ -105,7 +115,10 @@ export class Vocabulary {
     this.hash = this.digest()
   }
 
-  /** A vocabulary from the bytes of each id; null, undefined and empty are holes. Throws RangeError. */
+  /**
+   * Returns a vocabulary from the bytes of each id; null, undefined and empty are holes. Throws
+   * RangeError.
+   */
   static fromBytes(
     tokens: readonly (Uint8Array | null | undefined)[],
     options: VocabularyOptions,
@@ -114,22 +127,28 @@ export class Vocabulary {
     return new Vocabulary(tokens, options)
   }
 
-  /** Whether the logits have a column `id`: an integer from 0 to V − 1. */
+  /** Returns whether the logits have a column `id`: an integer from 0 to V − 1. */
   hasColumn(id: number): boolean {
     return id >>> 0 === id && id < this.width
   }
 
-  /** Bytes that the token writes; empty for holes, padding and special tokens. A view: read only. */
+  /**
+   * Returns the bytes that the token writes; empty for holes, padding and special tokens. The
+   * result is a view: read-only.
+   */
   bytes(id: number): Uint8Array {
     return this.values.subarray(this.offsets[id], this.offsets[id + 1])
   }
 
-  /** Control tokens and end ids: no bytes, never inside a text. */
+  /**
+   * Returns whether `id` is a control token or an end id: these have no bytes and never occur
+   * inside a text.
+   */
   isSpecial(id: number): boolean {
     return this.names.has(id)
   }
 
-  /** The spelling of a special token, for display; undefined for all others. */
+  /** Returns the spelling of a special token, for display; undefined for all others. */
   name(id: number): string | undefined {
     return this.names.get(id)
   }
