@@ -1,9 +1,10 @@
 /**
  * What can go wrong before the first token, and the bounds that keep it from going wrong later.
  *
- * A constraint is honoured exactly or refused: every refusal is a `GrammarError` that says what, where, the value, the
- * bound and the way out. `limits.ts` has every bound and its text; `limitError` alone makes a refusal of one. Time is no count, so its
- * refusal has a class of its own (`deadline.ts`).
+ * A constraint is honoured exactly or refused: every refusal is a `GrammarError` that says what,
+ * where, the value, the bound and the way out. `limits.ts` has every bound and its text;
+ * `limitError` alone makes a refusal of one. Time is no count, so its refusal has a class of its
+ * own (`deadline.ts`).
  */
 import { defaultLimits, refusals } from "./limits.ts"
 
@@ -50,15 +51,19 @@ const boundNames = Object.fromEntries(
   Object.keys(refusals).map((refusal) => [refusal, refusal.split(".")[0]]),
 ) as { readonly [R in Refusal]: BoundOf<R> }
 
-/** Where the bound stands: in the limits of a constraint, among those without an option, or in the options of one function. */
+/**
+ * Where the bound stands: in the limits of a constraint, among those without an option, or in the
+ * options of one function.
+ */
 type Bounds<R extends Refusal> = { readonly [Name in BoundOf<R>]: number }
 
 /** Words that a text of `refusals` holds beside the value and the bound. */
 type Words = Readonly<Record<string, string | number>>
 
 /**
- * The refusal of `value`, which is above the bound that `refusal` begins with: its text in `limits.ts` with the option that raises
- * the bound. A caller that compares by itself makes no text unless it throws.
+ * The refusal of `value`, which is above the bound that `refusal` begins with: its text in
+ * `limits.ts` with the option that raises the bound. A caller that compares by itself makes no text
+ * unless it throws.
  */
 export function limitError<R extends Refusal>(
   bounds: Bounds<R>,

@@ -1,11 +1,12 @@
 /**
  * Every bound of `grammar/` and `mask/` above which a constraint is refused, with its value.
  *
- * `Limits` are options: a caller that has the time may raise them for one constraint. `fixedBounds` are not. Some are what a
- * format or a width of bits allows. Some keep calls from nesting deeper than the stack. The others bound searches of expressions
- * and lexemes: what they find is kept for all constraints of the process, so it cannot depend on the options of one. Bounds that
- * refuse nothing, such as those of caches, stay in their files. docs/limits.md lists all of these. `refusals` holds what is said
- * above a bound.
+ * `Limits` are options: a caller that has the time may raise them for one constraint. `fixedBounds`
+ * are not. Some are what a format or a width of bits allows. Some keep calls from nesting deeper
+ * than the stack. The others bound searches of expressions and lexemes: what they find is kept for
+ * all constraints of the process, so it cannot depend on the options of one. Bounds that refuse
+ * nothing, such as those of caches, stay in their files. docs/limits.md lists all of these.
+ * `refusals` holds what is said above a bound.
  */
 
 /**
@@ -200,9 +201,10 @@ function counted(what: string, wayOut = "Make the input smaller"): string {
 }
 
 /**
- * The texts of all refusals, by the bound that they are about. A dot and a word follow the bound's name where it is refused in
- * several ways. What stands in braces is filled in: the value, the bound, and words that the place gives. The last sentence is
- * the way out; `limitError` puts the option in front of it that raises the bound.
+ * The texts of all refusals, by the bound that they are about. A dot and a word follow the bound's
+ * name where it is refused in several ways. What stands in braces is filled in: the value, the
+ * bound, and words that the place gives. The last sentence is the way out; `limitError` puts the
+ * option in front of it that raises the bound.
  */
 export const refusals = {
   schemaBytes: counted("length of the schema text"),

@@ -83,7 +83,10 @@ function digits(low: number, high: number, placeAfter: (digit: number) => number
   return all
 }
 
-/** The offset after a time, and `between` the signs and letters in byte order: what else may come. */
+/**
+ * Returns the ways to read the offset behind a time. `between` holds the other ways, whose bytes
+ * lie between those of the signs and the letters.
+ */
 function zone(local: number, between: readonly Way[]): Way[] {
   if (local === AnyTime) return [...text("+-", ZoneHour), ...between, ...text("Zz", End)]
   const fixed = (minutes: number) => [FixedZone, 100 * Math.floor(minutes / 60) + (minutes % 60), 0]
@@ -92,7 +95,7 @@ function zone(local: number, between: readonly Way[]): Way[] {
   return [...plus, ...minus, ...between, ...(local === minutesADay - 1 ? text("Zz", End) : [])]
 }
 
-/** By place: the ways on. A place has up to three numbers more. */
+/** The ways on from each place. A place remembers up to three numbers. */
 const ways: Readonly<Record<number, (a: number, b: number, c: number) => readonly Way[]>> = {
   [Year]: () => digits(0, 9, (d) => [Year2, d % 2]),
   [Year2]: (a) => digits(0, 9, (d) => [Year3, (2 * a + d) % 4 === 0 ? 1 : 0]),

@@ -199,7 +199,10 @@ function derive(): Idna {
 
 type Property = "special" | "bidi" | "script" | "joining" | "prefix"
 
-/** By property, its values with the characters that have them; of several the first one counts, and 0 where there is none. */
+/**
+ * Returns the values of each property with the characters that have them. The first entry that
+ * holds a character counts; without one the value is 0.
+ */
 function propertiesOf(characters: CodePointRanges): Record<Property, [number, CodePointRanges][]> {
   const nonspacing = intersect(unite(propertyRanges("Mn"), propertyRanges("Me")), characters)
   const script = (name: string) => propertyRanges(`Script=${name}`)
@@ -231,7 +234,7 @@ function propertiesOf(characters: CodePointRanges): Record<Property, [number, Co
   }
 }
 
-/** The runs of characters with one class, where the class changes only at `cuts`. */
+/** Returns the runs of characters with one class. The class changes only at `cuts`. */
 function runsOf(
   cuts: Iterable<number>,
   classAt: (point: number) => number,

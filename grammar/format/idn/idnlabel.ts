@@ -29,7 +29,10 @@ const NoDot = 0
 const DotWaits = 1
 const HasJapanese = 2
 
-/** By the first character of a label. A broken one keeps the rule of RFC 5893 no more: its name has no right-to-left. */
+/**
+ * The direction of a label, by its first character. A `Broken` label violates the rule of RFC 5893,
+ * so no other label of its name may be right-to-left.
+ */
 const Fresh = 0
 const LeftToRight = 1
 const RightToLeft = 2

@@ -26,7 +26,7 @@ export interface ItemWay {
 
 const nothing: readonly number[] = []
 
-/** What is kept about a list of unique items that were read: the values, and what was asked about them. */
+/** The values of the unique items that were read, and memoized answers about them. */
 class Taken {
   readonly id: number
   private readonly seen: readonly number[]

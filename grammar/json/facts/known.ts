@@ -15,7 +15,7 @@ export const ComparisonWork = 1 / 8
 /** Holds in any case, cannot hold, or is still open. */
 type Status = "holds" | "fails" | "open"
 
-/** What may take long, and is counted. */
+/** Questions that may take long, and the account of that work. */
 interface KnownWork {
   mayHaveValue(conjunction: number): boolean
   /** Called before something is looked for among all facts, with what it costs for each of them. */

@@ -54,7 +54,7 @@ export class PlainSchemas {
   private readonly isBlind: boolean
   private readonly isAnyTextAllowed: boolean
 
-  /** `isBlind`: nothing is plain. The tests hold what is to it. */
+  /** `isBlind` turns these shortcuts off: tests compare both results. */
   constructor(all: Conjunctions, reader: KeywordReader, nextRank: () => number, isBlind = false) {
     this.all = all
     this.reader = reader

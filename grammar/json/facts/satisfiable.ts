@@ -116,7 +116,8 @@ export class Satisfiability {
         if (queued.has(waiter) || this.known[waiter] === true) continue
         const entry = waiting.get(waiter) as Waiter
         entry.news++
-        // What needs many parts is not looked at after each of them, only when it has twice as many news as before.
+        // What needs many parts is not looked at after each of them, only when it has twice as many
+        // news as before.
         if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
         else enqueue(waiter)
       }
@@ -127,7 +128,10 @@ export class Satisfiability {
     return this.known[root] as boolean
   }
 
-  /** Looks whether `conjunction` is productive by now: null if it is, else the parts of it that were not met before. */
+  /**
+   * Evaluates `conjunction` once more. Returns null if it is productive, else its parts that were
+   * not met before.
+   */
   private look(conjunction: number, own: Waiter, waiting: Map<number, Waiter>): readonly number[] | null {
     own.runs++
     own.news = 0

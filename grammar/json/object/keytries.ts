@@ -36,7 +36,10 @@ interface KeyTrie {
 
 export class KeyTries {
   private readonly keys: readonly DeclaredKey[]
-  /** (trie, 2 × key + whether names that may not come are left out) → the trie with that key turned around. */
+  /**
+   * Maps a trie and a key to the trie with that key flipped. The second number is 2 × key, plus 1 if
+   * names that may not come are left out.
+   */
   private readonly turned = new PairMap()
   /** By tag; made when the first key is read. */
   private indexes: Map<number, number> | null = null

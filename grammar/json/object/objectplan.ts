@@ -70,7 +70,10 @@ function wanted(conditions: readonly Condition[], holds: boolean): Goal[] {
   return conditions.map((condition) => ({ condition, holds }))
 }
 
-/** What was settled so far: obligations that must be met, such as must not, and those that a condition leaves open. */
+/**
+ * Obligations that must be met (`must`), obligations that must not (`kept`), and those of a
+ * condition that are still open (`live`).
+ */
 interface Choice {
   readonly must: bigint
   readonly kept: bigint
@@ -234,7 +237,10 @@ class PlanSearch {
     return true
   }
 
-  /** One that holds, and no other. `numbers`: the obligations in `live`, those first that are to be tried first. */
+  /**
+   * Lets exactly one obligation or part hold. `numbers` lists the obligations in `live` in the
+   * order in which they are tried.
+   */
   private chooseOne(
     parts: readonly Condition[],
     others: readonly Goal[],
@@ -259,7 +265,7 @@ class PlanSearch {
     return null
   }
 
-  /** Two that hold, so that it is not exactly one. */
+  /** Lets two obligations or parts hold, so that it is not exactly one. */
   private chooseTwo(
     parts: readonly Condition[],
     others: readonly Goal[],

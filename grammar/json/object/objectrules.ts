@@ -65,7 +65,7 @@ export class ObjectRules {
   private readonly ordered: number
   /** Before the first key. */
   readonly start: Progress
-  /** Classes whose values have a value. */
+  /** Key classes whose value schema some value satisfies. */
   readonly classes: readonly KeyClass[]
   /** Whether declared name i has a value that exists. */
   private readonly isOffered: readonly boolean[]

@@ -175,7 +175,10 @@ export function objectSpec(
   }
 }
 
-/** The classes of names that have values; one with finitely many names is added to the names of `parts`. */
+/**
+ * Returns the classes whose names may have a value. The names of a class that has finitely many are
+ * added to `parts` instead.
+ */
 function keyClasses(
   all: Conjunctions,
   parts: Parts,
@@ -198,7 +201,10 @@ function keyClasses(
   return classes
 }
 
-/** The chances to meet what `met` says of each fact; facts that hold in any case are one by `known`. */
+/**
+ * Returns the chances to meet the obligations in `met`, which are listed by fact. `known` maps all
+ * facts that hold in any case to one fact.
+ */
 function chances(met: ReadonlyMap<number, bigint>, known: (fact: number) => number): readonly Chance[] {
   if (met.size === 0) return noChances
   const bits = new Map<number, bigint>()

@@ -45,10 +45,10 @@ export interface ReadOptions {
 /** Any names, or those alone that the schema declares. */
 export type OpenObjects = "declared" | "always"
 
-/** What a keyword's value is: a count, an upper bound of counts, names, a schema, or schemas. */
+/** How a keyword's value is read: as a count, an upper bound, names, a schema or schemas. */
 type Holding = "count" | "most" | "names" | "schema" | "schemas"
 
-/** Keywords whose value is a field of `Keywords`, as it is. */
+/** The keywords whose value becomes a field of `Keywords`. */
 const fields: ReadonlyMap<string, { name: keyof Keywords; holds: Holding }> = new Map([
   ["minLength", { name: "minLength", holds: "count" }],
   ["maxLength", { name: "maxLength", holds: "most" }],
@@ -136,7 +136,10 @@ export class KeywordReader {
     return node
   }
 
-  /** `node`, and what its `allOf` and `$ref` add to it: what holds of each of its values. */
+  /**
+   * Returns `node` and the schemas that its `allOf` and `$ref` add: all of them hold of each of its
+   * values.
+   */
   inAnyCase(node: SchemaNode): readonly SchemaNode[] {
     if (this.of(node).all.length === 0) return [node]
     const nodes = new Set([node])
@@ -296,7 +299,7 @@ export class KeywordReader {
     }
   }
 
-  /** What a keyword of `fields` holds. */
+  /** Returns the value of a keyword in `fields`. */
   private valueOf(place: KeywordPlace, holds: Holding): unknown {
     const { value, path } = place
     switch (holds) {
@@ -313,7 +316,7 @@ export class KeywordReader {
     }
   }
 
-  /** As `readKeyword`, for the keywords that hold schemas and are not in `fields`. */
+  /** Does the same for keywords that hold schemas or refer to one. */
   private readApplicator(place: KeywordPlace, keyword: string): string | undefined {
     const { graph } = this
     const { keywords, node, members, value, path } = place
@@ -370,7 +373,7 @@ export class KeywordReader {
     }
   }
 
-  /** A keyword whose value has an entry for each of some names or patterns. */
+  /** Reads a keyword whose value is a map by names or patterns. */
   private readNamed(place: KeywordPlace, keyword: string): void {
     const { keywords, value, path } = place
     const entries = mapOf(value, path)

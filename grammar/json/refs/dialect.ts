@@ -233,7 +233,8 @@ function combine(base: Dialect, members: ReadonlyMap<string, JsonNode>, path: st
 }
 
 /**
- * Schemas directly below an object, each with the JSON pointer from there. What a malformed keyword holds is left out.
+ * Yields the schemas directly below an object, each with the JSON pointer from there. Malformed
+ * keywords are skipped.
  */
 export function* subschemas(
   schema: JsonNode,

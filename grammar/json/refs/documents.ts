@@ -1,4 +1,4 @@
-/** Which documents a schema needs: all that its references lead to, and theirs. */
+/** Finds the documents that a schema needs: its references lead to them, or theirs do. */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
 import { checkOptions } from "../../options.ts"
@@ -7,9 +7,10 @@ import { subschemas } from "./dialect.ts"
 import { type GraphOptions, SchemaGraph, type SchemaNode } from "./refs.ts"
 
 /**
- * The texts of all documents that a schema refers to, by URI, for `documents`: asks `retrieve` for each URI that is
- * neither bundled nor embedded until nothing is missing. `retrieve` answers null for a document that does not exist;
- * compiling then names the reference that needs it. `schema` is a JSON text or a value. Throws `syntax` when it is no JSON.
+ * Returns the texts of all documents that a schema refers to, by URI, for `documents`. Asks
+ * `retrieve` for each URI that is neither bundled nor embedded until nothing is missing. `retrieve`
+ * answers null for a document that does not exist; compiling then names the reference that needs
+ * it. `schema` is a JSON text or a value. Throws `syntax` when it is no JSON.
  */
 export async function collectDocuments(
   schema: unknown,

@@ -1,13 +1,13 @@
 /**
  * Finitely many numbers: each in one spelling, or each in every spelling of RFC 8259.
  *
- * Both are tries that are sorted lists: a part is a range of the list and a depth, so an enumeration of thousands costs its
- * sorted texts and nothing more. A range of few texts is named by what is left of them: the tails of all enumerations are
- * shared.
+ * Both are tries that are sorted lists: a part is a range of the list and a depth, so an
+ * enumeration of thousands costs its sorted texts and nothing more. A range of few texts is named
+ * by what is left of them: the tails of all enumerations are shared.
  *
- * In every spelling, values δ·10^e are sorted by their digits δ, read as 0.δ. The significand written so far, without leading
- * zeros, must be a prefix of δ followed by zeros; the values for which it is are a range of the list, and the exponent makes up
- * for the place of the point.
+ * In every spelling, values δ·10^e are sorted by their digits δ, read as 0.δ. The significand
+ * written so far, without leading zeros, must be a prefix of δ followed by zeros; the values for
+ * which it is are a range of the list, and the exponent makes up for the place of the point.
  */
 import type { Decimal } from "./decimal.ts"
 import { noSpans, type Part, Point, type Span } from "./part.ts"
@@ -73,7 +73,10 @@ class TextRange {
   }
 }
 
-/** `texts` are JSON numbers; `E` counts as `e`. Null when there are none. Sorts: n log n comparisons. */
+/**
+ * `texts` are JSON numbers; `E` counts as `e`. Null when there are none. Sorts: n log n
+ * comparisons.
+ */
 export function textsPart(texts: readonly string[]): Part | null {
   const sorted = [...new Set(texts.map((text) => text.replace("E", "e")))].sort((a, b) => (a < b ? -1 : 1))
   if (sorted.length === 0) return null

@@ -1,17 +1,20 @@
 /**
  * The digits of a number, a point and the exponent: one half of a cell as a finite automaton.
  *
- * A significand S with f digits after the point and an exponent E mean S·10^(E−f). Each condition on the value is, for a
- * fixed S, a threshold on E: a bound compares the digits of S with its own and asks for E above or below some integer;
- * a modulus odd·2^twos·5^fives asks for E ≥ T once odd divides S. So at `e` a part turns into an interval of exponents,
- * and where none may be written, the text may end if 0 lies in that interval. More digits before the point are to S what
- * an exponent is, so with and without exponents the same conditions are left of a half.
+ * A significand S with f digits after the point and an exponent E mean S·10^(E−f). Each condition
+ * on the value is, for a fixed S, a threshold on E: a bound compares the digits of S with its own
+ * and asks for E above or below some integer; a modulus odd·2^twos·5^fives asks for E ≥ T once odd
+ * divides S. So at `e` a part turns into an interval of exponents, and where none may be written,
+ * the text may end if 0 lies in that interval. More digits before the point are to S what an
+ * exponent is, so with and without exponents the same conditions are left of a half.
  *
- * A part forgets S as far as possible: of each bound the threshold and the digits not yet compared remain, of each modulus
- * the residue and the threshold. With nothing to remember the parts are the six states of a JSON number. Without an
- * exponent more is forgotten, since E is 0 in the end: thresholds below 0, and all of S but its residue modulo the least
- * integer that all moduli divide. A prefix strictly inside its bounds is "any k digits", the same part in every schema.
- * S itself stays on the part as a witness: it decides whether anything can follow, the same for all S with equal key.
+ * A part forgets S as far as possible: of each bound the threshold and the digits not yet compared
+ * remain, of each modulus the residue and the threshold. With nothing to remember the parts are the
+ * six states of a JSON number. Without an exponent more is forgotten, since E is 0 in the end:
+ * thresholds below 0, and all of S but its residue modulo the least integer that all moduli divide.
+ * A prefix strictly inside its bounds is "any k digits", the same part in every schema. S itself
+ * stays on the part as a witness: it decides whether anything can follow, the same for all S with
+ * equal key.
  */
 import { ownText } from "../../utf8.ts"
 import type { Half } from "./cell.ts"
@@ -52,15 +55,16 @@ type Phase = "zero" | "integer" | "point" | "fraction"
 const unit = makeDecimal(1n, 0)
 const one = powerOfTen(0)
 
-/** The texts of a half that is not empty, with exponents. */
+/** Returns the part that accepts the texts of a non-empty half, with exponents. */
 export function scientificPart(half: Half): Part {
   return new Start(half, null)
 }
 
 /**
- * The texts of a half without exponents, or null when there are none. `digits` (may be Infinity) bounds the digits before the
- * point, `places` those after it, where 0 forbids the point; `places` must be 0 where `digits` is Infinity. Both become part of
- * the half: the first as an upper end, the second as the grid 10^-places.
+ * The texts of a half without exponents, or null when there are none. `digits` (may be Infinity)
+ * bounds the digits before the point, `places` those after it, where 0 forbids the point; `places`
+ * must be 0 where `digits` is Infinity. Both become part of the half: the first as an upper end,
+ * the second as the grid 10^-places.
  */
 export function fixedPart(
   { range, multiple, excluded, text }: Half,
@@ -128,8 +132,9 @@ function makePart(start: Start, phase: Phase, significand: bigint, places: numbe
 }
 
 /**
- * Bounds look at no more digits than they have: of those behind, one remains that says whether all were zeros. Moduli
- * look at every digit. The places may become negative, the size of the number stays.
+ * Bounds look at no more digits than they have: of those behind, one remains that says whether all
+ * were zeros. Moduli look at every digit. The places may become negative, the size of the number
+ * stays.
  */
 function shorten(half: Half, significand: bigint, places: number): [significand: bigint, places: number] {
   const { range, multiple, excluded } = half
@@ -232,7 +237,8 @@ class Significand implements Part {
     else if (phase === "zero") layouts.push({ behind: 0, point: 0 })
     else if (phase === "integer") {
       layouts.push({ behind: 0, point: 0 })
-      // A point amid the digits pays only where it makes the exponent unnecessary: then the bounds say about where it stands.
+      // A point amid the digits pays only where it makes the exponent unnecessary: then the bounds
+      // say about where it stands.
       const { lo, hi } = half.range
       const size = digits + digitCount(significand) - places
       const fewest = others > 1 ? digits : hi === null ? 1 : Math.max(1, size - adjusted(hi))
@@ -262,9 +268,10 @@ class Significand implements Part {
   }
 
   /**
-   * Exponents of that sign and so many digits that are worth trying for `digits` further digits, `behind` of them after
-   * the point. Far above the powers of the moduli all exponents are alike, and so far below; what distinguishes them
-   * there is an end of the range. So: those near the moduli, and those at both ends.
+   * Exponents of that sign and so many digits that are worth trying for `digits` further digits,
+   * `behind` of them after the point. Far above the powers of the moduli all exponents are alike,
+   * and so far below; what distinguishes them there is an end of the range. So: those near the
+   * moduli, and those at both ends.
    */
   private candidates(digits: number, behind: number, sign: 1 | -1, width: number): number[] {
     const { half, significand, places } = this
@@ -312,7 +319,10 @@ class Significand implements Part {
     return text.slice(0, digits - behind) + (point === 1 ? "." : "") + text.slice(digits - behind) + suffix
   }
 
-  /** The least rest of `digits` digits that makes a value of the half, where the last of them stands for 10^`power`. */
+  /**
+   * The least rest of `digits` digits that makes a value of the half, where the last of them stands
+   * for 10^`power`.
+   */
   private firstRest(digits: number, power: number): bigint | null {
     const { half, significand } = this
     const grid = powerOfTen(power)
@@ -344,7 +354,9 @@ class Significand implements Part {
     return memory
   }
 
-  /** As `memory`, where no exponent follows and at most `left` more digits stand behind the point. */
+  /**
+   * As `memory`, where no exponent follows and at most `left` more digits stand behind the point.
+   */
   private fixedMemory(left: number): string {
     const { half, phase, significand, places } = this
     const { lo, loOpen, hi, hiOpen } = half.range
@@ -377,11 +389,13 @@ class Significand implements Part {
     const { half, phase, significand, places } = this
     const { range, multiple, excluded } = half
     const { maxPlaces } = this.start
-    // Powers that the last digit of the significand may stand for: further digits before the point are one more each.
+    // Powers that the last digit of the significand may stand for: further digits before the point
+    // are one more each.
     const isPlaced = maxPlaces !== null && phase !== "integer"
     const lowest = maxPlaces === null ? Number.NEGATIVE_INFINITY : -places
     if (!isPlaced) {
-      // Zeros so far, and digits and exponents to come: every value of the half can still be written.
+      // Zeros so far, and digits and exponents to come: every value of the half can still be
+      // written.
       if (significand === 0n || range.hi === null) return true
       if (range.hi.sign === 0) return false
     }
@@ -410,8 +424,9 @@ function compareDigits(a: Decimal, b: Decimal): number {
 }
 
 /**
- * A bound seen from a prefix: the exponent at which both have the same size, and the digits of the bound still to be
- * compared. Null where these decide nothing: lower bounds ask for `level` at least, upper ones for less.
+ * A bound seen from a prefix: the exponent at which both have the same size, and the digits of the
+ * bound still to be compared. Null where these decide nothing: lower bounds ask for `level` at
+ * least, upper ones for less.
  */
 interface Threshold {
   readonly level: number
@@ -422,7 +437,10 @@ function thresholdText({ level, rest }: Threshold): string {
   return rest === null ? `${level}` : `${level}:${rest}`
 }
 
-/** `meets`: equal digits are on the side of larger ones (lower bounds included, upper bounds excluded). */
+/**
+ * `meets`: equal digits are on the side of larger ones (lower bounds included, upper bounds
+ * excluded).
+ */
 function thresholdOf(digits: string, size: number, bound: Decimal, meets: boolean): Threshold {
   const level = adjusted(bound) - size
   const text = bound.digits.toString()
@@ -468,8 +486,9 @@ function firstExponent(modulus: Modulus, value: Decimal): number {
 }
 
 /**
- * The residue and the powers of a significand s0·10^zeros (how many zeros and places: more digits undo the zeros). With p the prime that the modulus has more often, c times
- * more, a further digit other than 0 makes S the new s0, and min(v_p(s0), c) follows from S modulo p^c.
+ * The residue and the powers of a significand s0·10^zeros (how many zeros and places: more digits
+ * undo the zeros). With p the prime that the modulus has more often, c times more, a further digit
+ * other than 0 makes S the new s0, and min(v_p(s0), c) follows from S modulo p^c.
  */
 function modulusMemory(significand: bigint, places: number, modulus: Modulus): string {
   const { odd, twos, fives, key } = modulus
