@@ -1,9 +1,10 @@
 /**
- * Budgets of tokens, kept hard: a token is allowed only if every part that is counted can still end in the tokens left.
+ * Token budgets, enforced strictly: a token is allowed only if every counted part can still end
+ * within the tokens that are left.
  *
- * While more tokens are left than any token could make necessary the mask is that of the grammar without its budgets, found
- * and kept once for all counts. Near the end every token is tried, along the trie. Which of the two makes a mask is a matter
- * of time alone.
+ * While more tokens are left than any token could make necessary, the mask is that of the grammar
+ * without its budgets, computed and cached once for all counts. Near the end of a budget every
+ * token is tried, along the trie. Both ways give the same mask; only the time differs.
  */
 import { BudgetFrame, type BudgetPart, Uncounted } from "../../grammar/budget.ts"
 import { PairMap } from "../../grammar/intern.ts"
@@ -20,15 +21,18 @@ import { Counter } from "./counter.ts"
 import { Needs, threadsOf, withinLimits } from "./needs.ts"
 import { Radii } from "./radius.ts"
 
-/** More bytes than any number of tokens. */
+/** A length in bytes that no budget of tokens covers. */
 const Endless = 0x7fffffff
 const noText = new Uint8Array(0)
 
-/** Bounds of time that change no answer, or only what a search that gives up would have allowed besides. */
+/**
+ * Bounds on the work of one mask. They change no result, except that a search that gives up denies
+ * tokens that it could have allowed.
+ */
 export interface BudgetOptions {
-  /** Try every token of every mask. */
+  /** Whether to try every token of every mask. */
   isPlain?: boolean
-  /** Nodes of the token trie that one search for a way out of a part may look at. Default 20,000. */
+  /** Maximum number of trie nodes that one search for an end of a part visits. Default 20,000. */
   maxNodes?: number
 }
 
@@ -41,7 +45,7 @@ export class Budgets {
   private readonly counter: Counter
   private readonly needs: Needs
   private readonly radii: Radii
-  /** Tokens after which a mask may differ from that without budgets, by the shape of the state without them. */
+  /** By the shape of a state without budgets: how many tokens must be left, see `requiredAt`. */
   private readonly required: number[] = []
   /** Bytes by stack and tag, see `tailOf`. */
   private readonly tails = new PairMap()
@@ -58,13 +62,15 @@ export class Budgets {
     this.radii = new Radii(this.needs, trie.maxDepth)
   }
 
-  /** A part of the grammar that no text keeps within its budget; null if there is none. */
+  /**
+   * Returns a part of the grammar that no text completes within its budget; null if there is none.
+   */
   unkept(): BudgetPart | null {
     const { states } = this
     return states.grammar.budgets.find((part) => this.kept(states.begin(part.begin())) === DeadState) ?? null
   }
 
-  /** The state after `token`, or `DeadState`. */
+  /** Returns the state after `token`, or `DeadState`. */
   next(state: number, token: number): number {
     const bytes = this.vocabulary.bytes(token)
     const isText = bytes.length > 0 && !bytes.includes(TokenMark)
@@ -73,17 +79,23 @@ export class Budgets {
     return this.states.unite(read, this.kept(this.counter.after(state, tokenBytes(token))))
   }
 
-  /** The state after bytes that are a part of one token. */
+  /** Returns the state after bytes that are a part of one token. */
   advanceToken(state: number, bytes: Uint8Array): number {
     return this.kept(this.counter.after(state, bytes))
   }
 
-  /** `state`, which is between two tokens, without threads that cannot keep their budgets. */
+  /**
+   * Returns `state`, which is between two tokens, without the threads that cannot keep their
+   * budgets.
+   */
   kept(state: number): number {
     return this.states.stateOf(this.states.threadsOf(state).filter((thread) => this.needs.isLive(thread)))
   }
 
-  /** A state whose mask without budgets is the mask of `state`; `DeadState`: the tokens must be tried. */
+  /**
+   * Returns a state whose mask without budgets is the mask of `state`; `DeadState` if the tokens
+   * must be tried.
+   */
   uncounted(state: number): number {
     if (this.isPlain || !this.needs.spellsBytes) return DeadState
     const uncounted = this.counter.uncounted(state)
@@ -93,11 +105,15 @@ export class Budgets {
         left = Math.min(left, each)
     }
     const required = this.requiredAt(uncounted)
-    // A budget that begins inside a token may not have enough, however little is counted before it.
+    // `required` is infinite if a budget that begins inside a token may be too small, whatever is
+    // left of the others.
     return required < Number.POSITIVE_INFINITY && left >= required ? uncounted : DeadState
   }
 
-  /** The mask of `state`, each token tried: those below `node` whose rest may follow. */
+  /**
+   * Returns the mask of `state` by trying each token: those below `node` of which the rest may
+   * follow.
+   */
   mask(state: number, node: number, endIds: Int32Array): Recipe {
     const { states, counter, locals, vocabulary } = this
     const { trie, lists } = locals
@@ -119,17 +135,20 @@ export class Budgets {
     return unite(parts, vocabulary.words)
   }
 
-  /** The tokens that a thread reads by their ids. */
+  /** Returns the tokens that a thread reads by their ids. */
   private named(thread: number): Recipe {
     const { states, counter, vocabulary } = this
     const ids = tokenIds(states.threadLexeme(thread))?.filter((id) => vocabulary.hasColumn(id)) ?? noIds
     if (ids.length === 0) return idsRecipe(noIds)
-    // All lead to the same place.
+    // All of these tokens lead to the same state.
     const after = this.kept(counter.after(states.stateOf([thread]), tokenBytes(ids[0])))
     return after === DeadState ? idsRecipe(noIds) : compactIds(ids, vocabulary.width)
   }
 
-  /** Tokens that must be left of each budget of a state for the mask of `uncounted`, which is it without budgets, to be its own. */
+  /**
+   * Returns how many tokens must be left of each budget so that the mask of `uncounted`, the state
+   * without budgets, is also the mask of the state with budgets.
+   */
   private requiredAt(uncounted: number): number {
     const shape = this.states.shape(uncounted)
     this.required[shape] ??= this.findRequired(uncounted)
@@ -140,7 +159,7 @@ export class Budgets {
     if (this.builder.build(uncounted, noIds).unknown.length > 0) return Number.POSITIVE_INFINITY
     let required = 0
     const seen = new Set<string>()
-    /** What is read behind a token that is named begins with the next token. */
+    /** Adds what follows a token that is read by its id. It begins with the next token. */
     const addFollowers = (stack: number, tag: number) => {
       const key = `${stack} ${tag}`
       if (stack === EmptyStack || seen.has(key)) return
@@ -160,7 +179,10 @@ export class Budgets {
     return required
   }
 
-  /** Tokens that must be left for a token to end in this lexeme under this stack. */
+  /**
+   * Returns how many tokens must be left so that any token may end inside this lexeme under this
+   * stack.
+   */
   private requiredBy(lexemeState: number, stack: number): number {
     if (this.counter.stacks.lefts(stack).length === 0) return 0
     const radius = this.radii.of(lexemeState)
@@ -170,7 +192,7 @@ export class Budgets {
     return required
   }
 
-  /** The same for a lexeme that takes `length` bytes to end with `tag`. */
+  /** Returns the same for a lexeme that takes `length` bytes to end with `tag`. */
   private requiredBelow(stack: number, tag: number, length: number): number {
     const { stacks } = this.states
     if (stacks.captureCount(stack) > 0) return Number.POSITIVE_INFINITY
@@ -188,7 +210,10 @@ export class Budgets {
     return required
   }
 
-  /** Bytes that the top frame of a stack needs to end, once what is above it has ended with `tag`. */
+  /**
+   * Returns how many bytes the top frame of a stack needs to end, after what is above it has ended
+   * with `tag`.
+   */
   private tailOf(stack: number, tag: number): number {
     let length = this.tails.get(stack, tag)
     if (length < 0) {

@@ -1,8 +1,10 @@
 /**
- * Reading tokens where budgets count them: the states of a grammar, moved on by tokens instead of bytes.
+ * Reads tokens and counts them against budgets: the states of a grammar, advanced by tokens instead
+ * of bytes.
  *
- * Within a token each budget that reads a byte counts once; where the token ends all are ready for the next one. Of two
- * threads that differ in what is left alone, the one with less of everything can do nothing that the other cannot.
+ * Within a token, each budget that reads a byte is charged once; at the end of the token all of
+ * them can be charged again. If two threads differ only in what is left of their budgets, and one
+ * of them has less or the same of each, it can do nothing that the other cannot, and is dropped.
  */
 import { BudgetStacks } from "../../grammar/budget.ts"
 import { PairMap } from "../../grammar/intern.ts"
@@ -10,7 +12,7 @@ import { TokenMark } from "../../grammar/lexeme/token.ts"
 import { DeadState, type States } from "../../grammar/state.ts"
 import type { TokenTrie } from "../trie.ts"
 
-/** Steps by a byte that are kept; then all are forgotten. */
+/** Maximum number of cached steps by one byte. All are evicted when it is reached. */
 const MaxSteps = 1 << 20
 
 export class Counter {
@@ -28,7 +30,7 @@ export class Counter {
     this.stacks = new BudgetStacks(states.stacks)
   }
 
-  /** The state inside a token after one more byte of it. */
+  /** Returns the state inside a token after one more of its bytes. */
   read(state: number, byte: number): number {
     const known = this.steps.get(state, byte)
     if (known >= 0) return known
@@ -40,14 +42,16 @@ export class Counter {
     return next
   }
 
-  /** The state behind a token of these bytes; some of its threads may have too little left. */
+  /**
+   * Returns the state after a token of these bytes; some of its threads may have too little left.
+   */
   after(state: number, bytes: Uint8Array): number {
     let at = state
     for (let i = 0; i < bytes.length && at !== DeadState; i++) at = this.read(at, bytes[i])
     return this.settled(at)
   }
 
-  /** `state`, which is inside a token, where the token ends. */
+  /** Returns the state at the end of the token, given `state` inside it. */
   settled(state: number): number {
     this.settledStates[state] ??= this.withoutPoorer(
       this.restacked(state, (stack) => this.stacks.settled(stack)),
@@ -55,15 +59,16 @@ export class Counter {
     return this.settledStates[state]
   }
 
-  /** `state` with budgets that never end. */
+  /** Returns `state` with unlimited budgets. */
   uncounted(state: number): number {
     this.uncountedStates[state] ??= this.restacked(state, (stack) => this.stacks.uncounted(stack))
     return this.uncountedStates[state]
   }
 
   /**
-   * Calls `visit` with the tokens below `node` that can be read from `state` on, each with the state at its end, not settled.
-   * `visit` ends the walk by answering false. Returns the nodes of the trie that were looked at.
+   * Calls `visit` with the tokens below `node` that can be read from `state` on, each with the
+   * unsettled state at its end. Returns the number of trie nodes that were visited, or more than
+   * `maxNodes` if there are more.
    */
   walk(
     trie: TokenTrie,
@@ -72,13 +77,13 @@ export class Counter {
     visit: (token: number, end: number) => void,
     maxNodes = Number.POSITIVE_INFINITY,
   ): number {
-    /** State by depth. */
+    /** State by depth below `node`. */
     const path = [state]
     const base = trie.depth(node)
     let count = 0
     trie.scan(node, (_node, byte, depth, token) => {
       if (++count > maxNodes) return false
-      // Bytes of a text never name a token.
+      // The bytes of a text never contain the id of a token.
       const next = byte === TokenMark ? DeadState : this.read(path[depth - base - 1], byte)
       if (next === DeadState) return false
       path[depth - base] = next
@@ -95,7 +100,10 @@ export class Counter {
     return states.stateOf(threads.filter((thread) => !threads.some((other) => this.isRicher(other, thread))))
   }
 
-  /** `state` over the stacks that `stackOf` puts in the place of its own; threads go for which that is negative. */
+  /**
+   * Returns `state` with each stack replaced by the result of `stackOf`. Drops threads for which
+   * the result is negative.
+   */
   private restacked(state: number, stackOf: (stack: number) => number): number {
     const { states } = this
     const threads: number[] = []
@@ -106,7 +114,10 @@ export class Counter {
     return states.stateOf(threads)
   }
 
-  /** Whether `other` can do all that `thread` can, by having more left. */
+  /**
+   * Returns whether `other` can do all that `thread` can, because it has at least as much left of
+   * each budget.
+   */
   private isRicher(other: number, thread: number): boolean {
     const { states, stacks } = this
     if (other === thread || states.threadLexeme(other) !== states.threadLexeme(thread)) return false

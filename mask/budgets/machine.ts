@@ -1,6 +1,7 @@
 /**
- * The machine of a grammar with budgets of tokens: a `TokenFsm` whose states are moved by whole tokens, so that each token is
- * counted once. Where enough tokens are left, a mask is that of the `TokenFsm`.
+ * The machine of a grammar with token budgets: a `TokenFsm` whose states advance by whole tokens,
+ * so that each token is counted once. Where enough tokens are left, a mask is that of the
+ * `TokenFsm`.
  */
 import { Completions } from "../../grammar/completions.ts"
 import { GrammarError } from "../../grammar/errors.ts"
@@ -18,15 +19,19 @@ import { type BudgetOptions, Budgets } from "./budgets.ts"
 
 /** The root of the token trie. */
 const RootNode = 0
-/** Transitions that are kept, and bytes of masks; then all are forgotten. */
+/**
+ * Maximum number of cached transitions, and of bytes of cached masks. All are evicted when it is
+ * reached.
+ */
 const MaxTransitions = 1 << 20
 const MaxMaskBytes = 64 << 20
-/** What a mask takes beside its ids. */
+/** Bytes of a mask, excluding its ids. */
 const MaskBytes = 104
 
 /**
- * Binds `grammar` to `vocabulary`: a `TokenFsm`, or, if the grammar has rules with `max_tokens`, a machine that counts their
- * tokens. Throws GrammarError `unsatisfiable` if such a part has a budget of fewer tokens than its shortest text takes in this
+ * Binds `grammar` to `vocabulary`. Returns a `TokenFsm`, or, if the grammar has rules with
+ * `max_tokens`, a machine that counts their tokens. Throws GrammarError `unsatisfiable` if the
+ * budget of such a part is smaller than the number of tokens that its shortest text takes in this
  * vocabulary.
  */
 export function bindGrammar(
@@ -43,14 +48,17 @@ export class BudgetMachine implements TokenMachine {
   readonly start: number
   readonly budgets: Budgets
   private readonly transitions = new PairMap()
-  /** By state: the state of `fsm` whose mask it has; `DeadState` if its tokens must be tried. */
+  /**
+   * By state: the state of `fsm` that has the same mask; `DeadState` if the tokens of the state
+   * must be tried.
+   */
   private readonly uncounted: number[] = []
   /** Masks of the states whose tokens were tried. */
   private masks: (Recipe | undefined)[] = []
   private maskBytes = 0
   private hitCount = 0
 
-  /** `fsm` ignores the budgets of its grammar. Throws as `bindGrammar` does. */
+  /** `fsm` must ignore the budgets of its grammar. Throws as `bindGrammar` does. */
   constructor(fsm: TokenFsm, options: BudgetOptions = {}) {
     this.fsm = fsm
     this.budgets = new Budgets(fsm, options)

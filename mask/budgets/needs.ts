@@ -1,11 +1,13 @@
 /**
- * Which threads can keep their budgets: those from which some tokens lead out of all parts that are counted.
+ * Which threads can keep their budgets: those from which some tokens lead out of all counted parts.
  *
- * Three proofs, the cheapest first. A thread is *short* if its completion has no more bytes than tokens are left: each byte
- * is a token if need be. It is *planned* if the longest token that its completion begins with leads to one that is out, short
- * or planned. It is *found* if a search over all tokens says so; that one is exact, but it may take too long and gives up.
- * Each proof names a next token behind which one of them holds again, so a thread that is kept never comes to a dead end. All
- * three look at the thread alone: what is kept does not depend on what was asked before.
+ * There are three proofs, the cheapest first. A thread is *short* if its completion has no more
+ * bytes than tokens are left, since each byte can be a token of its own. It is *planned* if the
+ * longest token with which its completion begins leads to a thread that is out of all counted
+ * parts, short or planned. It is *found* if a search over all tokens succeeds; this proof is exact,
+ * but the search gives up if it takes too long. Each proof gives a next token after which one of
+ * the proofs holds again, so a thread that is kept never reaches a dead end. All three depend on
+ * the thread alone: the result does not depend on earlier calls.
  */
 
 import { BudgetFrame } from "../../grammar/budget.ts"
@@ -22,20 +24,23 @@ import type { TokenTrie } from "../trie.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 import type { Counter } from "./counter.ts"
 
-/** Nodes of the token trie that one search may look at. */
+/** Maximum number of trie nodes that one search visits. */
 const MaxNodes = 20_000
 
-/** What one token may lead to. */
+/** The threads after one token. */
 interface Successors {
   readonly threads: readonly number[]
-  /** Nodes of the token trie that were looked at; Infinity: too many, and not all threads are known. */
+  /**
+   * Number of trie nodes that were visited; Infinity if there were too many, in which case the
+   * threads are incomplete.
+   */
   readonly cost: number
 }
 
 const noText = new Uint8Array(0)
 
 export class Needs {
-  /** Whether every byte of a text is a token. */
+  /** Whether every byte that a text may have is a token. */
   readonly spellsBytes: boolean
   private readonly states: States
   private readonly shortTexts: Completions
@@ -43,7 +48,7 @@ export class Needs {
   private readonly trie: TokenTrie
   private readonly vocabulary: Vocabulary
   private readonly maxNodes: number
-  /** All by thread. */
+  /** These three are by thread. */
   private readonly live = new Map<number, boolean>()
   private readonly planned = new Map<number, boolean>()
   private readonly successors = new Map<number, Successors>()
@@ -66,7 +71,7 @@ export class Needs {
     this.spellsBytes = spellsBytes(trie)
   }
 
-  /** Whether `thread`, behind a whole token, can keep its budgets. */
+  /** Returns whether `thread`, which is between two tokens, can keep its budgets. */
   isLive(thread: number): boolean {
     if (this.isFree(thread)) return true
     if (this.isSpent(thread)) return false
@@ -78,7 +83,10 @@ export class Needs {
     return isLive
   }
 
-  /** A shortest completion of a lexeme state with at least one byte; null where it would take too long to find. */
+  /**
+   * Returns a shortest completion of a lexeme state with at least one byte; null if it would take
+   * too long to find.
+   */
   completion(lexemeState: number): Completion | null {
     let completion = this.completions.get(lexemeState)
     if (completion === undefined) {
@@ -92,7 +100,10 @@ export class Needs {
     return this.leftsOf(thread).length === 0
   }
 
-  /** Whether a budget has no token left: what is under it has a byte to read, so it needs one. */
+  /**
+   * Returns whether a budget has no token left. What it covers has at least one byte to read, so it
+   * needs a token.
+   */
   private isSpent(thread: number): boolean {
     return this.leftsOf(thread).includes(0)
   }
@@ -112,15 +123,15 @@ export class Needs {
     return true
   }
 
-  /** The first token of a plan; −1 for none. */
+  /** Returns the first token of a plan; −1 if there is none. */
   private planToken(thread: number): number {
     const parts = this.parts(thread)?.filter((part) => typeof part !== "number")
     return parts === undefined ? -1 : longestToken(this.trie, concatenate(parts), 0)
   }
 
   /**
-   * The pieces of a completion up to the end of the lowest budget, and what is left of each budget where it ends. Null where
-   * they would be too long, or take too long to find.
+   * Returns the pieces of a completion up to the end of the lowest budget, and at the end of each
+   * budget what is left of it. Null if they would be too long, or take too long to find.
    */
   private parts(thread: number): (Uint8Array | number)[] | null {
     const { states } = this
@@ -144,7 +155,10 @@ export class Needs {
     })
   }
 
-  /** How the lexeme of a thread is best ended; it has at least one byte to read, or it were no thread. */
+  /**
+   * Returns the shortest way to end the lexeme of a thread. It has at least one byte to read, or
+   * the thread would not exist.
+   */
   private completionOf(thread: number): Completion | null {
     const { states } = this
     const lexemeState = states.threadLexeme(thread)
@@ -163,7 +177,7 @@ export class Needs {
 
   private isPlanned(thread: number): boolean {
     const { planned } = this
-    /** The thread before each on its plan. */
+    /** Maps each thread to the one before it in the plan. */
     const before = new Map<number, number>([[thread, thread]])
     const open = [thread]
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
@@ -197,8 +211,9 @@ export class Needs {
   }
 
   /**
-   * Whether some tokens lead to a thread that is out of all budgets, short or planned: level by level, the shortest ways
-   * first. A level counts as a whole, so that what is found from here is found from the next thread on the way too.
+   * Returns whether some tokens lead to a thread that is out of all budgets, short or planned.
+   * Searches level by level, the shortest paths first. A level is examined as a whole, so that a
+   * search from the next thread on the path finds the same threads.
    */
   private isFound(thread: number): boolean {
     const met = new Set([thread])
@@ -239,14 +254,14 @@ export class Needs {
     const { states, counter, trie, vocabulary, maxNodes } = this
     const alone = states.stateOf([thread])
     const ends = new Set<number>()
-    // Where a text is remembered, nearly every token leads elsewhere.
+    // If the thread captures a text, nearly every token leads to a different thread.
     if (states.stacks.captureCount(states.threadStack(thread)) > 0)
       return { threads: [], cost: Number.POSITIVE_INFINITY }
     const cost = counter.walk(trie, alone, 0, (_token, end) => ends.add(end), maxNodes)
     if (cost > maxNodes) return { threads: [], cost: Number.POSITIVE_INFINITY }
     const threads = new Set<number>()
     for (const end of ends) for (const after of threadsOf(states, counter.settled(end))) threads.add(after)
-    // All tokens of a set lead to the same place.
+    // All tokens of a set lead to the same threads.
     const named = tokenIds(states.threadLexeme(thread))?.find((id) => vocabulary.hasColumn(id))
     if (named !== undefined)
       for (const after of threadsOf(states, counter.after(alone, tokenBytes(named)))) threads.add(after)
@@ -258,7 +273,7 @@ export function threadsOf(states: States, state: number): number[] {
   return Array.from({ length: states.threadCount(state) }, (_, i) => states.thread(state, i))
 }
 
-/** What `find` finds; null where that would be too long, or take too long. */
+/** Returns the result of `find`; null if it would be too long, or take too long to find. */
 export function withinLimits<T>(find: () => T): T | null {
   try {
     return find()
@@ -268,7 +283,7 @@ export function withinLimits<T>(find: () => T): T | null {
   }
 }
 
-/** Whether each byte that UTF-8 texts hold is a token. */
+/** Returns whether each byte that UTF-8 text may have is a token. */
 function spellsBytes(trie: TokenTrie): boolean {
   for (let byte = 0; byte < 0xf5; byte++) {
     if (byte === 0xc0 || byte === 0xc1) continue

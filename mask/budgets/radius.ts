@@ -1,27 +1,30 @@
 /**
- * How many bytes finish a lexeme at most, wherever one token may lead in it: where more tokens are left than that, no token
- * needs to be tried.
+ * The greatest number of bytes that complete a lexeme from any state that one token can reach. If
+ * more tokens are left than that, no token needs to be tried.
  */
 import { waysOn } from "../../grammar/lexeme/endings.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { tokenIds } from "../../grammar/lexeme/token.ts"
 import type { Needs } from "./needs.ts"
 
-/** Lexeme states that one search looks at; beyond them nothing is known. */
+/** Maximum number of lexeme states that one search visits. A larger search has no result. */
 const MaxStates = 4_096
 
-/** States whose ways on are kept; then all are forgotten. */
+/** Maximum number of states with cached targets. All are evicted when it is reached. */
 const MaxKept = 100_000
 
-/** By tag: the most bytes of a completion that ends with it. Null: not known. */
+/** By tag: the most bytes of a completion that ends with it. Null if unknown. */
 export type Radius = ReadonlyMap<number, number> | null
 
 export class Radii {
   private readonly needs: Needs
-  /** Longest token, in bytes. */
+  /** Length of the longest token in bytes. */
   private readonly maxBytes: number
   private readonly known = new Map<number, Radius>()
-  /** States after one byte, by state: where characters are counted, searches from neighbours look at the same states. */
+  /**
+   * By state: the states after one byte. Cached because searches from neighbouring states visit the
+   * same states if characters are counted.
+   */
   private readonly targets = new Map<number, readonly number[]>()
 
   constructor(needs: Needs, maxBytes: number) {
@@ -29,7 +32,7 @@ export class Radii {
     this.maxBytes = maxBytes
   }
 
-  /** The completions of `lexemeState` and of all states that a token can lead to from it. */
+  /** Returns the radius over `lexemeState` and all states that a token can reach from it. */
   of(lexemeState: number): Radius {
     let radius = this.known.get(lexemeState)
     if (radius === undefined) {
@@ -52,7 +55,7 @@ export class Radii {
       return true
     }
     if (!add(start)) return null
-    // Between tokens a token that is named is not begun.
+    // Between two tokens, a lexeme that reads a token by its id is at its start.
     if (tokenIds(start) !== null) return longest
     let level = [start]
     for (let depth = 0; level.length > 0 && depth < this.maxBytes; depth++) {
@@ -66,7 +69,7 @@ export class Radii {
       }
       level = next
     }
-    // What can be reached at all is the most for all of it.
+    // The search has visited all reachable states, so its result is a bound for each of them.
     if (level.length === 0)
       for (const state of met) if (!this.known.has(state)) this.known.set(state, longest)
     return longest

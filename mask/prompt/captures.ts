@@ -1,11 +1,14 @@
-/** What a grammar captures of the text of a matcher, which is read again for it: decoding costs nothing. */
+/**
+ * The captures of a matcher's text. The text is read again for them, so decoding costs nothing.
+ */
 import { type Capture, TapeWriter } from "../../grammar/tape.ts"
 import type { Matcher } from "../matcher.ts"
 
 /**
- * Returns what the grammar captures of the text: by their start, outer spans before inner ones; null while the text is not
- * complete. Offsets are in bytes, from where the constraint begins. Most grammars take a handful of steps a byte. Throws
- * GrammarError `limit` for a text that can be read in too many ways.
+ * Returns what the grammar captures of the text, sorted by start, outer spans before inner ones;
+ * null if the text is not complete. Offsets are in bytes, from where the constraint begins. Most
+ * grammars take a handful of steps per byte. Throws GrammarError `limit` if the text can be read in
+ * too many ways.
  */
 export function captures(matcher: Matcher): readonly Capture[] | null {
   const { captures, vocabulary } = matcher.fsm

@@ -1,12 +1,14 @@
 /**
- * Canonical forced tokens: where the grammar leaves no choice of bytes, the very tokens that the tokenizer writes there.
+ * Canonical forced tokens: where the grammar leaves no choice of bytes, the tokens that the
+ * tokenizer itself writes there.
  *
- * A mask lets every spelling of a forced text through, and a model asked token by token takes the likeliest first piece,
- * often a single letter: a way of writing that it has hardly seen (llguidance, docs/fast_forward.md). The tokenizer's own
- * tokens need no step each.
+ * A mask allows every spelling of a forced text, and a model that is asked token by token takes the
+ * likeliest first piece, often a single letter: a spelling that it has hardly seen (llguidance,
+ * docs/fast_forward.md). The tokenizer's own tokens are known without a step of the model for each.
  *
- * What is forced ends where a longer token might reach across: after `{"` the bytes `order` of `orderId | orderName` are
- * forced, the token `order` is not, if there is a token `orderI`.
+ * Forced tokens stop where a longer token might cross the end of the forced bytes: after `{"` the
+ * bytes `order` of `orderId | orderName` are forced, but the token `order` is not if there is a
+ * token `orderI`.
  */
 import { concatenate } from "../../grammar/bytes.ts"
 import { TokenMark } from "../../grammar/lexeme/token.ts"
@@ -18,29 +20,41 @@ import type { Matcher } from "../matcher.ts"
 import { longestNode, nodeOf } from "../spelling.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
-/** Text → ids, without a begin token; what spells a control token is text. */
+/**
+ * Encodes a text as ids, without a begin token. Text that spells a control token is encoded as
+ * text.
+ */
 export type Encode = (text: string) => readonly number[]
 
-/** Most bytes that `forcedBytes` tells. */
+/** Maximum number of bytes that `forcedBytes` returns. */
 const maxForcedBytes = 4096
-/** Most bytes that are encoded at a time, so that no step waits long; what is forced behind them comes with the next call. */
+/**
+ * Maximum number of bytes that are encoded at a time, so that no step waits long. The next call
+ * encodes the forced bytes after them.
+ */
 const maxRunBytes = 512
-/** So many bytes before the run are encoded with it: tokenizers look at words, not at texts. */
+/**
+ * Number of bytes before the run that are encoded with it; tokenizers look at words, not at whole
+ * texts.
+ */
 export const tailBytes = 64
-/** So many tokens before the run must come back, or the model has left the tokenizer's way. */
+/**
+ * Number of tokens before the run that the encoding must reproduce; otherwise the output is not
+ * spelled as the tokenizer spells it.
+ */
 const witnesses = 2
-/** What the runs of a machine may hold, about; then all are forgotten. */
+/** Approximate bound on the bytes of a machine's runs. All runs are evicted when it is exceeded. */
 const maxHeldBytes = 16 << 20
 
-/** Forced bytes, and what may come behind them. */
+/** Forced bytes, and what may follow them. */
 interface Run {
-  /** The last answer: speculation and choices of a request ask for it again. */
+  /** The last result, cached because speculation and the choices of a request ask for it again. */
   last?: { readonly tail: readonly number[]; readonly encode: Encode; readonly tokens: readonly number[] }
-  /** Whole characters. */
+  /** Whole characters only. */
   readonly bytes: Uint8Array
   /** Bytes that may follow, ascending. */
   readonly next: readonly number[]
-  /** Whether the text may end behind them. */
+  /** Whether the text may end after them. */
   readonly mayEnd: boolean
 }
 
@@ -51,12 +65,13 @@ class Runs {
   private readonly byState = new Map<number, Run | null>()
   private heldBytes = 0
 
-  /** Null: nothing is forced at `state`. */
+  /** Returns null if nothing is forced at `state`. */
   at(machine: TokenMachine, state: number): Run | null {
     const known = this.byState.get(state)
     if (known !== undefined) return known
     const run = makeRun(machine, state)
-    // An entry, and numbers of 8 bytes: what may follow, and the last answer, at most one token for each byte.
+    // The bytes of an entry, and 8 bytes for each number: the bytes that may follow, and the last
+    // result, which has at most one token per byte.
     const bytes = 64 + (run ? 8 * (run.next.length + 2 * run.bytes.length + tailBytes) : 0)
     if (this.heldBytes + bytes > maxHeldBytes) {
       this.byState.clear()
@@ -70,17 +85,22 @@ class Runs {
 
 const runsOf = new WeakMap<TokenMachine, Runs>()
 
-/** The longest bytes, at most 4,096, with which every way on begins; empty once the text has ended. */
+/**
+ * Returns the longest prefix that all continuations share, at most 4,096 bytes; empty once the text
+ * has ended.
+ */
 export function forcedBytes(matcher: Matcher): Uint8Array {
   if (matcher.isTerminated()) return new Uint8Array(0)
   return matcher.found(() => follow(matcher.fsm, matcher.state, maxForcedBytes).bytes)
 }
 
 /**
- * Returns the tokens in which the tokenizer itself would write what is forced where `matcher` stands: if one token alone may
- * follow, that token; none if nothing is forced, or if the tokenizer might write it otherwise.
+ * Returns the tokens in which the tokenizer itself would write the bytes that are forced at the
+ * position of `matcher`. Returns a single token if no other may follow, and none if nothing is
+ * forced or the tokenizer might write the bytes differently.
  *
- * `before`: prompt and output so far; its last 64 tokens are read. `encode`: text → ids, without control tokens.
+ * `before`: prompt and output so far; its last 64 tokens are read. `encode`: text → ids, without
+ * control tokens.
  */
 export function forcedTokens(matcher: Matcher, before: readonly number[], encode: Encode): readonly number[] {
   const row = new Uint32Array(matcher.fsm.vocabulary.words)
@@ -90,10 +110,12 @@ export function forcedTokens(matcher: Matcher, before: readonly number[], encode
 }
 
 /**
- * The tokens behind `before` that the tokenizer writes whatever follows what is forced at `state`; empty where nothing is
- * forced, the grammar leaves all spelling to the model, or `before` does not end as the tokenizer would have written it. All of them may follow, in order. The last 64
- * tokens of `before` say all. Cost: one encoding of up to 576 bytes for each class of characters that may follow; a state
- * asked again behind the same tokens costs next to nothing.
+ * Returns the tokens that the tokenizer writes after `before` for the bytes that are forced at
+ * `state`, whatever follows them. Empty if nothing is forced, if the grammar leaves all spelling to
+ * the model, or if `before` does not end as the tokenizer would have written it. All of the tokens
+ * may follow, in order. Only the last 64 tokens of `before` matter. Cost: one encoding of up to 576
+ * bytes for each class of characters that may follow; a repeated call for the same state and the
+ * same tokens before it costs next to nothing.
  */
 export function canonicalTokens(
   machine: TokenMachine,
@@ -102,7 +124,8 @@ export function canonicalTokens(
   encode: Encode,
 ): readonly number[] {
   const { vocabulary } = machine
-  // WordPiece decodes a text's first token otherwise: what it writes is not the text that was encoded.
+  // WordPiece decodes the first token of a text differently, so its bytes are not the text that was
+  // encoded.
   if (vocabulary.dropsFirstSpace) return []
   if (machine.grammar?.isForced === false) return []
   let runs = runsOf.get(machine)
@@ -120,7 +143,10 @@ export function canonicalTokens(
   return tokens
 }
 
-/** The first of `tokens` that may follow: a budget of tokens may be too small for the way the tokenizer writes a text. */
+/**
+ * Returns the longest prefix of `tokens` that may follow: a token budget may be too small for the
+ * tokenizer's spelling.
+ */
 function readable(machine: TokenMachine, state: number, tokens: readonly number[]): readonly number[] {
   let at = state
   for (const [count, token] of tokens.entries()) {
@@ -150,12 +176,12 @@ function makeRun(machine: TokenMachine, state: number): Run | null {
   if (whole === 0) return null
   if (whole < bytes.length) return { bytes: bytes.subarray(0, whole), next: [bytes[whole]], mayEnd: false }
   const next = machine.nextBytes(last)
-  // Where a control token may come the tokenizer begins anew, as behind the end.
+  // A tokenizer starts afresh after a control token, so the text counts as ended before one.
   const mayEnd = machine.isAccepting(last) || next.includes(TokenMark)
   return { bytes, next: next.filter((byte) => byte !== TokenMark), mayEnd }
 }
 
-/** The forced bytes from `state` on, at most `most`, and the state behind them. */
+/** Returns the forced bytes from `state` on, at most `most`, and the state after them. */
 function follow(machine: TokenMachine, state: number, most: number): { bytes: Uint8Array; last: number } {
   const bytes: number[] = []
   let last = state
@@ -168,7 +194,7 @@ function follow(machine: TokenMachine, state: number, most: number): { bytes: Ui
   return { bytes: Uint8Array.from(bytes), last }
 }
 
-/** Length without a character that is cut at the end. */
+/** Returns the length without a truncated character at the end. */
 function wholeLength(bytes: Uint8Array): number {
   let lead = bytes.length - 1
   while (lead >= 0 && isContinuation(bytes[lead])) lead--
@@ -182,7 +208,10 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80
 }
 
-/** The last tokens before the run, back to a control token, beginning with a whole character. */
+/**
+ * The last tokens before the run, none of them before the last control token. They begin with a
+ * whole character.
+ */
 interface Tail {
   readonly ids: readonly number[]
   readonly bytes: Uint8Array
@@ -201,9 +230,10 @@ function tailOf(vocabulary: Vocabulary, before: readonly number[]): Tail {
 }
 
 /**
- * Up to where the tokens stand whatever comes: no token that some continuation may hold reaches across that place. So no
- * merge does, and what lies before is written alike (`Publishe` may end in `he`, `Publisher` in `er`, and neither need
- * begin as the other).
+ * Returns the offset up to which the tokens are the same whatever follows: no token that some
+ * continuation may contain crosses it. So no merge crosses it either, and the bytes before it are
+ * always written alike (`Publishe` may end in `he`, `Publisher` in `er`, and the two need not begin
+ * alike).
  */
 function settledEnd(vocabulary: Vocabulary, bytes: Uint8Array, { next }: Run): number {
   const { trie } = sharedLocals(vocabulary)
@@ -213,7 +243,7 @@ function settledEnd(vocabulary: Vocabulary, bytes: Uint8Array, { next }: Run): n
     if (node >= 0 && next.some((byte) => trie.child(node, byte) !== 0)) end = start
   }
   if (end === bytes.length) return end
-  // A token that reaches across the place moves it to where that token begins.
+  // A token that crosses the offset moves it back to where that token begins.
   for (let start = end - 1; start >= 0 && start > end - vocabulary.maxTokenBytes; start--) {
     if (trie.depth(longestNode(trie, bytes, start)) > end - start) end = start
   }
@@ -221,8 +251,8 @@ function settledEnd(vocabulary: Vocabulary, bytes: Uint8Array, { next }: Run): n
 }
 
 /**
- * Texts that may stand behind the run, one of each class of characters: what follows decides how a tokenizer cuts spaces,
- * and digits that it groups from the right.
+ * Returns texts that may follow the run, one for each class of characters: the next character
+ * decides how a tokenizer splits spaces, and digits that it groups from the right.
  */
 function continuations({ next, mayEnd }: Run): string[] {
   const texts = new Map<string, string>()
@@ -247,7 +277,10 @@ const classes: readonly [kind: string, pattern: RegExp][] = [
   ["punctuation", /./],
 ]
 
-/** What the tokenizer writes behind the tail; empty if it does not write the tail as it stands. */
+/**
+ * Returns the tokens that the tokenizer writes after the tail; empty if it does not reproduce the
+ * tail.
+ */
 function encodeBehind(
   vocabulary: Vocabulary,
   bytes: Uint8Array,
@@ -281,7 +314,7 @@ function encodeBehind(
 
 const encoder = new TextEncoder()
 
-/** The first of `ids` that together spell at most `length` bytes. */
+/** Returns the longest prefix of `ids` that spells at most `length` bytes. */
 function endingBy(vocabulary: Vocabulary, ids: readonly number[], length: number): readonly number[] {
   let count = 0
   for (let left = length; count < ids.length; count++) {

@@ -1,10 +1,11 @@
 /**
- * Token healing: the tokens at the end of a prompt are written again, by tokens that may reach across its end.
+ * Token healing: the last tokens of a prompt are written again, by tokens that may cross its end.
  *
- * A prompt that ends in `http:` ends inside what a tokenizer would write as one token, `://`: the model has hardly ever seen
- * the pieces, and goes on as no text does (Lundberg 2023, "The Art of Prompt Design: Prompt Boundaries and Token Healing"). So
- * the prompt gives back its last tokens, and their bytes have to come first. That is a machine like any other: masks, forced
- * tokens, rollback and budgets need not know.
+ * A prompt that ends in `http:` ends inside `://`, which a tokenizer would write as one token. The
+ * model has hardly ever seen the pieces, and continues as no real text does (Lundberg 2023, "The
+ * Art of Prompt Design: Prompt Boundaries and Token Healing"). So the last tokens of the prompt are
+ * dropped, and the output has to begin with their bytes. A machine of its own requires that, so
+ * masks, forced tokens, rollback and budgets need no special case.
  */
 import { concatenate } from "../../grammar/bytes.ts"
 import type { Expectation } from "../../grammar/frame.ts"
@@ -17,23 +18,31 @@ import { idsRecipe, type Recipe, unite, writeRecipe } from "../recipe.ts"
 import { nodeOf } from "../spelling.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
-/** What a prompt gives back: its last `drop` tokens, whose bytes are `prefix`. */
+/**
+ * The result of healing: the last `drop` tokens of the prompt are dropped, and their bytes are
+ * `prefix`.
+ */
 export interface Healing {
   readonly drop: number
   readonly prefix: Uint8Array
-  /** Accepts `prefix` and then what the machine that was healed accepts. */
+  /** Accepts `prefix` and then whatever the original machine accepts. */
   readonly machine: TokenMachine
 }
 
-/** Prompts' ends that a machine is remembered with; then all are forgotten. */
+/**
+ * Maximum number of prefixes for which healed machines are cached. All are evicted when it is
+ * reached.
+ */
 const maxEnds = 256
 
 /**
- * Takes back the most tokens at the end of the prompt whose bytes begin a longer token, if `machine` lets the rest of that one
- * come first. The caller leaves out the last `drop` of `promptIds` and goes on with the healed machine: until `prefix` is
- * written again, only tokens that spell it may come, across its end too. Nothing is taken back behind a control token, none
- * that begins inside a character, and nothing where the tokenizer drops the first space of a text (WordPiece). Cost: a mask
- * for each of the last tokens whose bytes begin a token.
+ * Drops the most tokens at the end of the prompt whose bytes are a proper prefix of a token of
+ * which `machine` allows the rest as its first bytes. The caller omits the last `drop` tokens of
+ * `promptIds` and continues with the healed machine: until `prefix` is written again, only tokens
+ * that spell it may come, including tokens that cross its end. Never drops tokens before or at a
+ * control token, never begins inside a character, and drops nothing if the tokenizer removes the
+ * first space of a text (WordPiece). Cost: one mask for each of the last tokens whose bytes begin a
+ * token.
  */
 export function heal(machine: TokenMachine, promptIds: readonly number[]): Healing {
   const { vocabulary } = machine
@@ -51,12 +60,15 @@ export function heal(machine: TokenMachine, promptIds: readonly number[]): Heali
 
 const noBytes: Uint8Array = new Uint8Array(0)
 
-/** What a token writes; nothing where there is no such token. */
+/** Returns the bytes that a token writes; empty if there is no such token. */
 function bytesOf(vocabulary: Vocabulary, token: number): Uint8Array {
   return vocabulary.hasColumn(token) ? vocabulary.bytes(token) : noBytes
 }
 
-/** Whether some token begins with `prefix` and goes on as `machine` begins. */
+/**
+ * Returns whether some token begins with `prefix` and continues with bytes that `machine` allows
+ * first.
+ */
 function isCovered(machine: TokenMachine, prefix: Uint8Array): boolean {
   const node = nodeOf(sharedLocals(machine.vocabulary).trie, prefix)
   if (node < 0) return false
@@ -67,7 +79,10 @@ function isCovered(machine: TokenMachine, prefix: Uint8Array): boolean {
 
 const healedOf = new WeakMap<TokenMachine, Map<string, HealedMachine>>()
 
-/** The machine for `prefix` and then what `machine` accepts; the same one for the same prefix, so that its masks are shared. */
+/**
+ * Returns the machine that accepts `prefix` and then whatever `machine` accepts; the same one for
+ * the same prefix, so that its masks are shared.
+ */
 export function healed(machine: TokenMachine, prefix: Uint8Array): TokenMachine {
   const ends = healedOf.get(machine) ?? new Map<string, HealedMachine>()
   healedOf.set(machine, ends)
@@ -80,7 +95,10 @@ export function healed(machine: TokenMachine, prefix: Uint8Array): TokenMachine 
   return made
 }
 
-/** States 1 … P: so many bytes of the prefix less one are written; above them the machine's own, P higher. */
+/**
+ * States 1 … P, where P is the length of the prefix: in state s, s − 1 bytes of the prefix are
+ * written. Higher states are those of the original machine plus P.
+ */
 class HealedMachine implements TokenMachine {
   readonly vocabulary: Vocabulary
   readonly start = 1
@@ -134,7 +152,10 @@ class HealedMachine implements TokenMachine {
       : this.outer(this.machine.advanceToken(this.machine.start, behind))
   }
 
-  /** The bytes that are left once the prefix is written; a state where they end before that, or are no part of it. */
+  /**
+   * Returns the bytes that remain after the prefix; a state if the bytes end inside the prefix or
+   * differ from it.
+   */
   private behindPrefix(state: number, bytes: Uint8Array): Uint8Array | number {
     const rest = this.rest(state)
     const shared = Math.min(rest.length, bytes.length)
@@ -193,7 +214,7 @@ class HealedMachine implements TokenMachine {
     return this.machine.stats()
   }
 
-  /** Whether the prefix is not yet written. */
+  /** Returns whether the prefix is not yet fully written. */
   private isBefore(state: number): boolean {
     return state <= this.prefix.length
   }
@@ -210,7 +231,10 @@ class HealedMachine implements TokenMachine {
     return state === DeadState ? DeadState : state + this.prefix.length
   }
 
-  /** The tokens that spell what `node` does and then a part of `rest`, or all of it and what the machine begins with. */
+  /**
+   * Returns the tokens below `node` whose further bytes are a prefix of `rest`, or all of `rest`
+   * and then bytes that the machine allows first.
+   */
   private maskBehind(rest: Uint8Array, node: number): Recipe {
     const { trie, lists } = sharedLocals(this.vocabulary)
     const tokens: number[] = []

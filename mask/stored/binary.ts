@@ -1,6 +1,7 @@
 /**
- * Little-endian bytes, written and read. The reader trusts nothing: every length is held against what is left before
- * anything is made of it, so that a damaged count costs an error and no memory.
+ * Writes and reads little-endian bytes. The reader trusts nothing: every length is compared with
+ * the bytes that are left before anything is allocated, so that a damaged length causes an error
+ * and costs no memory.
  */
 
 /** Appends values. */
@@ -13,7 +14,7 @@ export class ByteWriter {
     this.length += values.length
   }
 
-  /** With its length in front. */
+  /** Appends the length of `values`, then `values`. */
   block(values: Uint8Array): void {
     this.word(values.length)
     this.bytes(values)
@@ -30,7 +31,7 @@ export class ByteWriter {
     this.bytes(part)
   }
 
-  /** Everything so far. */
+  /** Returns all bytes so far. */
   finish(): Uint8Array {
     const all = new Uint8Array(this.length)
     let at = 0
@@ -42,7 +43,7 @@ export class ByteWriter {
   }
 }
 
-/** Takes values off the front. `fail` makes the error that is thrown where there are too few bytes. */
+/** Reads values from the front. `fail` makes the error that is thrown if too few bytes are left. */
 export class ByteReader {
   private readonly source: Uint8Array
   private readonly view: DataView
@@ -59,13 +60,13 @@ export class ByteReader {
     return this.source.length - this.at
   }
 
-  /** A copy of the next `count` bytes. */
+  /** Returns a copy of the next `count` bytes. */
   bytes(count: number): Uint8Array<ArrayBuffer> {
     const start = this.take(count)
     return this.source.slice(start, start + count)
   }
 
-  /** What `ByteWriter.block` wrote. */
+  /** Reads what `ByteWriter.block` wrote. */
   block(): Uint8Array<ArrayBuffer> {
     return this.bytes(this.word())
   }

@@ -1,9 +1,11 @@
 /**
- * ClosedFsm: a finite machine, all of it known ahead of time. The states, their edges over bytes, what completes each and
- * what may follow in words are flat tables, so it needs no grammar: it can be written to a file and read elsewhere.
+ * ClosedFsm: a finite machine whose states are all computed ahead of time. The states, their edges
+ * over bytes, their completions and their explanations are flat tables, so it needs no grammar: it
+ * can be written to a file and read elsewhere.
  *
- * Edges are over bytes, not tokens: inside a string a token-level row would name 100,000 tokens, the bytes are a dozen
- * runs. Masks are kept where they were stored; others are walked over the token trie and memoised.
+ * Edges are over bytes, not tokens: inside a string a row by token would have 100,000 entries,
+ * while the bytes are a dozen ranges. Stored masks are read from the tables; others are found by a
+ * walk over the token trie and memoized.
  */
 import type { Expectation } from "../../grammar/frame.ts"
 import { printByte } from "../../grammar/print.ts"
@@ -15,54 +17,63 @@ import { emptyRecipe, idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
 import type { TokenTrie } from "../trie.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
-/** In `steps`: the text is complete here. */
+/** Value of `steps`: the text is complete here. */
 export const CompleteStep = 256
-/** In `steps`: the completion has an entry of its own in `completions`. */
+/** Value of `steps`: the completion has an entry of its own in `completions`. */
 export const OwnStep = 257
-/** In `maskOf`: no mask is stored. */
+/** Value of `maskOf`: no mask is stored. */
 export const NoMask = 0
-/** The first word of a stored mask: token ids follow, ascending. */
+/** The first word of a stored mask that is a list of token ids, ascending. */
 export const IdsMask = 0
-/** The first word of a stored mask: W words of a row follow. */
+/** The first word of a stored mask that is a row of W words. */
 export const RowMask = 1
 
-/** State 0 is dead: it has no edges. S states with it, E edges, X explanations, M masks. */
+/**
+ * The tables of a machine. State 0 is dead and has no edges. S is the number of states including
+ * it, E that of edges, X that of explanations, M that of masks.
+ */
 export interface ClosedTables {
   readonly start: number
   /** Edges of state s = [edgeOffsets[s] .. edgeOffsets[s + 1]). Shape [S + 1]. */
   readonly edgeOffsets: Uint32Array
-  /** First and last byte of each edge, ascending within a state and apart. Shape [E]. */
+  /** First and last byte of each edge; ascending within a state and disjoint. Shape [E]. */
   readonly lows: Uint8Array
   readonly highs: Uint8Array
-  /** State behind each edge, never dead. Shape [E]. */
+  /** State after each edge, never dead. Shape [E]. */
   readonly targets: Uint32Array
-  /** 1 where the text may end. Shape [S]. */
+  /** 1 if the text may end. Shape [S]. */
   readonly accepting: Uint8Array
-  /** First byte of the completion, whose rest is the completion of the state behind it; or a constant. Shape [S]. */
+  /**
+   * First byte of the completion, whose rest is the completion of the next state; or one of the
+   * constants. Shape [S].
+   */
   readonly steps: Uint16Array
-  /** Completions that are not their byte and their next state's completion, by state. */
+  /** By state: the completions that are not one byte and the completion of the next state. */
   readonly completions: ReadonlyMap<number, Uint8Array>
-  /** Index of what `explain` says. Shape [S]; values below X. */
+  /** Index of the result of `explain`. Shape [S]; values below X. */
   readonly explanationOf: Uint32Array
   readonly explanations: readonly (readonly Expectation[])[]
   /** Index of the mask + 1, or `NoMask`. Shape [S]. */
   readonly maskOf: Uint32Array
-  /** Mask m = maskValues[maskOffsets[m] .. maskOffsets[m + 1]), its kind first. Shape [M + 1]. */
+  /**
+   * Mask m = maskValues[maskOffsets[m] .. maskOffsets[m + 1]); its first word is its kind. Shape [M
+   * + 1].
+   */
   readonly maskOffsets: Uint32Array
   readonly maskValues: Uint32Array
 }
 
 /**
- * A finite machine over tokens that needs no grammar. Any number of matchers may share one. `precompile` and
- * `deserialize` make it.
+ * A finite machine over tokens that needs no grammar. Any number of matchers may share one.
+ * `precompile` and `deserialize` make it.
  */
 export class ClosedFsm implements TokenMachine {
   readonly vocabulary: Vocabulary
   readonly grammar = null
   readonly tables: ClosedTables
-  /** Identity of the grammar, as `Grammar.key`: SHA-256 in hexadecimal. */
+  /** Identifies the grammar: SHA-256 of `Grammar.key` in hexadecimal. */
   readonly grammarHash: string
-  /** Grammars that capture have no closed machine. */
+  /** A grammar with captures has no closed machine. */
   readonly captures = null
   private readonly recipes: (Recipe | undefined)[] = []
   private hitCount = 0
@@ -89,7 +100,7 @@ export class ClosedFsm implements TokenMachine {
     return bytes.length === 0 ? DeadState : this.advance(state, bytes)
   }
 
-  /** A step takes no longer than to ask. */
+  /** Computing the step takes no longer than a look-up. */
   knownNext(state: number, token: number): number {
     return this.next(state, token)
   }
@@ -137,7 +148,10 @@ export class ClosedFsm implements TokenMachine {
     )
   }
 
-  /** Index of its recipe. States that share a stored mask share its recipe; walked ones come behind the stored. */
+  /**
+   * Returns the index of the recipe. States that share a stored mask share its recipe; walked masks
+   * come after the stored ones.
+   */
   private placeOf(state: number): number {
     const index = this.tables.maskOf[state]
     return index === NoMask ? this.tables.maskOffsets.length + state : index - 1
@@ -206,7 +220,10 @@ export class ClosedFsm implements TokenMachine {
     return idsRecipe(new Int32Array(words.buffer, words.byteOffset, words.length))
   }
 
-  /** The mask by its definition: every token whose bytes lead on, and the end ids where the text may end. */
+  /**
+   * Returns the mask by its definition: every token whose bytes can be read, and the end ids if the
+   * text may end.
+   */
   private walked(state: number): Recipe {
     const { vocabulary } = this
     const row = new Uint32Array(wordCount(vocabulary.width))
@@ -225,7 +242,7 @@ export class ClosedFsm implements TokenMachine {
   }
 }
 
-/** The state after `byte`, or `DeadState`. */
+/** Returns the state after `byte`, or `DeadState`. */
 export function nextState(tables: ClosedTables, state: number, byte: number): number {
   const { edgeOffsets, lows, highs, targets } = tables
   const end = edgeOffsets[state + 1]
@@ -235,7 +252,9 @@ export function nextState(tables: ClosedTables, state: number, byte: number): nu
   return DeadState
 }
 
-/** Tokens below `node` that `state` reads from there to their end, duplicates aside. */
+/**
+ * Returns the tokens below `node` that `state` reads from there to their end, without duplicates.
+ */
 function readable(tables: ClosedTables, trie: TokenTrie, node: number, state: number): number[] {
   const tokens: number[] = []
   /** States by depth. */

@@ -1,14 +1,16 @@
 /**
- * Whether tables that came from elsewhere are a machine: every index in its bounds, every state with a way to the end,
- * every completion one, every mask made of tokens that may stand in a text. Linear in the tables.
+ * Checks that tables from a file are a machine: every index is in bounds, every state has a way to
+ * the end, every completion is one, and every mask holds only tokens that may occur in a text.
+ * Linear in the tables.
  *
- * Not checked is that a stored mask is what the edges say, which would take a walk a mask: that is what a checksum is for.
+ * It does not check that a stored mask agrees with the edges, which would take a walk for each
+ * mask; the checksum covers that.
  */
 import { DeadState } from "../../grammar/state.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 import { type ClosedTables, CompleteStep, IdsMask, NoMask, nextState, OwnStep, RowMask } from "./closed.ts"
 
-/** What is wrong with `tables`, or null. */
+/** Returns what is wrong with `tables`, or null. */
 export function checkTables(tables: ClosedTables, vocabulary: Vocabulary): string | null {
   return checkEdges(tables) ?? checkEndings(tables) ?? checkMasks(tables, vocabulary)
 }
@@ -31,7 +33,7 @@ function checkEdges({ start, edgeOffsets, lows, highs, targets, accepting }: Clo
   return accepting[DeadState] === 0 ? null : "the dead state accepts"
 }
 
-/** Completions follow edges, so that all of them end is that every state has a way to the end. */
+/** Completions follow edges, so if all of them end, every state has a way to the end. */
 function checkEndings(tables: ClosedTables): string | null {
   const { accepting, steps, completions, explanationOf, explanations } = tables
   const stateCount = accepting.length
@@ -42,7 +44,10 @@ function checkEndings(tables: ClosedTables): string | null {
     for (let i = 0; i < bytes.length && at !== DeadState; i++) at = nextState(tables, at, bytes[i])
     if (accepting[at] !== 1) return `the completion of state ${state} does not complete it`
   }
-  /** 1: ends; the number of a state + 2: met on the way from that state. */
+  /**
+   * 1 if the completion ends; the number of a state + 2 if it was reached on the way from that
+   * state.
+   */
   const seen = new Uint32Array(stateCount)
   for (let state = 1; state < stateCount; state++) {
     if ((accepting[state] === 1) !== (steps[state] === CompleteStep)) {
@@ -66,7 +71,7 @@ function checkMasks(tables: ClosedTables, vocabulary: Vocabulary): string | null
   const { maskOf, maskOffsets, maskValues, accepting } = tables
   const maskCount = maskOffsets.length - 1
   if (!areOffsets(maskOffsets, maskValues.length)) return "offsets of masks do not ascend to their number"
-  /** Whether the mask holds the end ids. */
+  /** 1 if the mask holds the end ids. */
   const hasEnds = new Uint8Array(maskCount)
   for (let mask = 0; mask < maskCount; mask++) {
     const values = maskValues.subarray(maskOffsets[mask], maskOffsets[mask + 1])
@@ -102,7 +107,7 @@ function rowOf(values: Uint32Array, { words, width }: Vocabulary): Uint32Array |
   return row
 }
 
-/** Whether `offsets` ascend from 0 to `count`. */
+/** Returns whether `offsets` ascend from 0 to `count`. */
 function areOffsets(offsets: Uint32Array, count: number): boolean {
   if (offsets[0] !== 0 || offsets[offsets.length - 1] !== count) return false
   for (let i = 1; i < offsets.length; i++) if (offsets[i] < offsets[i - 1]) return false

@@ -1,9 +1,10 @@
 /**
- * Closing a machine ahead of time: every state that any text reaches, found breadth first over bytes.
+ * Precompiles a machine: finds every state that any text reaches, breadth first over bytes.
  *
- * Many constraints have finitely many states: closed objects, enums, patterns, numbers, bounded arrays. Others have not,
- * and are refused: an open object remembers every name it has seen, unique items remember every item, a schema that
- * refers to itself nests without end. The refusal says which of these it met.
+ * Many constraints have finitely many states: closed objects, enums, patterns, numbers, bounded
+ * arrays. Others do not and are refused: an open object remembers every name it has seen, unique
+ * items remember every item, and a schema that refers to itself nests without end. The refusal says
+ * which of these it found.
  */
 
 import { Completions } from "../../grammar/completions.ts"
@@ -21,11 +22,14 @@ import { writeRecipe } from "../recipe.ts"
 import { sha256 } from "../sha256.ts"
 import { ClosedFsm, type ClosedTables, CompleteStep, IdsMask, NoMask, OwnStep, RowMask } from "./closed.ts"
 
-/** How large a precompiled machine may become. */
+/** Bounds on the size of a precompiled machine. */
 export interface PrecompileOptions {
-  /** States that the machine may have, the dead one aside. Default 100,000. */
+  /** Maximum number of states, excluding the dead one. Default 100,000. */
   maxStates?: number
-  /** Bytes of masks that are found now; those of further states are found when they are met. Default 64 MiB. */
+  /**
+   * Bytes of masks that are precomputed; masks of further states are computed when they are first
+   * needed. Default 64 MiB.
+   */
   maxMaskBytes?: number
 }
 
@@ -35,8 +39,9 @@ const precompileFields = {
 } as const satisfies Fields<PrecompileOptions>
 
 /**
- * The closed machine of `machine`, which `bindGrammar` made: the same masks, states and completions. Takes 10 to 100 µs a state. Throws GrammarError
- * `limit`, which says what has no end, when there are more than `maxStates`.
+ * Returns the closed machine of `machine`, which must come from `bindGrammar`: the same masks,
+ * states and completions. Takes 10 to 100 µs per state. Throws GrammarError `limit`, which says
+ * what is unbounded, if there are more than `maxStates` states.
  */
 export function precompile(machine: TokenMachine, options: PrecompileOptions = {}): ClosedFsm {
   checkOptions(options, precompileFields)
@@ -80,19 +85,19 @@ export function precompile(machine: TokenMachine, options: PrecompileOptions = {
   return new ClosedFsm(tables, machine.vocabulary, hashOf(grammar.key))
 }
 
-/** The name of a grammar in files: SHA-256 of its key. */
+/** Returns the name of a grammar in files: SHA-256 of its key. */
 export function hashOf(key: string): string {
   return sha256(new TextEncoder().encode(key))
 }
 
 type Edges = Pick<ClosedTables, "start" | "edgeOffsets" | "lows" | "highs" | "targets" | "accepting"> & {
-  /** The state of `States` by closed state, the dead one first. */
+  /** By closed state: the state of `States`; the dead one is first. */
   readonly order: readonly number[]
 }
 
 function closeEdges(states: States, maxStates: number): Edges {
   const order = [DeadState]
-  /** Closed state by state; undefined: not met. */
+  /** By state: the closed state; undefined if it has not been reached. */
   const places: number[] = [0]
   const place = (state: number): number => {
     if (places[state] === undefined) {
@@ -123,7 +128,7 @@ function closeEdges(states: States, maxStates: number): Edges {
         isSame &&= after[i] === before[i]
         before[i] = after[i]
       }
-      // Where no text is kept, equal lexeme states have equal ways on.
+      // If no text is captured, equal lexeme states lead to the same state.
       if (!isSame) {
         byteOf[0] = byte
         target = isAlive ? place(states.advance(state, byteOf)) : 0
@@ -157,7 +162,10 @@ function readsText(states: States, state: number): boolean {
   return false
 }
 
-/** What goes on without end, read off a state that was met last: breadth first, it is among the farthest. */
+/**
+ * Returns the refusal, which says what is unbounded. That is read from the state that was reached
+ * last, since in a breadth-first search it is among the farthest.
+ */
 function tooMany(states: States, state: number, maxStates: number): GrammarError {
   const where = explain(states, state).find(({ path }) => path !== "")?.path ?? ""
   let depth = 0
@@ -168,7 +176,10 @@ function tooMany(states: States, state: number, maxStates: number): GrammarError
   return limitError({ maxStates }, `maxStates.${cause}`, maxStates + 1, where, { depth })
 }
 
-/** What finishes each state and what may follow it: most completions are one byte and the next state's completion. */
+/**
+ * Returns the completion and the explanation of each state. Most completions are one byte and the
+ * completion of the next state.
+ */
 function endingsOf(
   states: States,
   edges: Edges,
@@ -185,7 +196,7 @@ function endingsOf(
     const explanation = explain(states, state)
     for (const { example, path } of explanation) {
       searched += example.length
-      // Each is searched for, longer ones in the square.
+      // Each example takes a search, whose cost grows with the square of its length.
       if (example.length > limits.storedEnding) throw limitError(limits, "storedEnding", example.length, path)
       if (searched > limits.storedEndings) throw limitError(limits, "storedEndings", searched, path)
     }
@@ -223,7 +234,7 @@ function masksOf(
   const words = wordCount(fsm.vocabulary.width)
   const row = new Uint32Array(words)
   const mask = new Int32Array(words + 1)
-  /** The kind, then ids or words of a row: what is shorter. */
+  /** The kind, then ids or the words of a row, whichever is shorter. */
   const masks = new TupleTable()
   const maskOf = Uint32Array.from(order, (state) => {
     if (state === DeadState || 4 * masks.offsets[masks.count] > maxBytes) return NoMask
@@ -237,7 +248,7 @@ function masksOf(
   }
 }
 
-/** Writes the shorter spelling of `row` into `mask`, and returns its length. */
+/** Writes the shorter form of `row` into `mask`, and returns its length. */
 function encodeMask(row: Uint32Array, mask: Int32Array): number {
   let length = 1
   mask[0] = IdsMask

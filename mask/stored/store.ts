@@ -1,15 +1,17 @@
 /**
  * Compiled constraints as bytes, to carry them to another process.
  *
- * Two forms. A *machine* is a closed, finite one: flat tables, ready at once, no grammar needed to run it. What has no
- * finite machine goes as its *source*: input and options, which the other process compiles, lazily as ever; it must
- * come to the same grammar and the same report. Nothing in a file is executed, and every count, index and text of it is
- * checked before it is used: a file that was damaged or is not for this engine or vocabulary is a `StoreError` that
- * names the part.
+ * There are two forms. A *machine* is closed and finite: flat tables that can be used at once and
+ * need no grammar. A constraint without a finite machine is stored as its *source*: input and
+ * options, which the other process compiles, lazily as always; the result must have the same
+ * grammar and the same report. Nothing in a file is executed, and every count, index and text is
+ * checked before it is used: a file that is damaged, or was made for another engine or vocabulary,
+ * causes a `StoreError` that names the part.
  *
- * Layout, little-endian: magic [8 bytes], format version, form, build [block], hash of the grammar [32 bytes], hash of the
- * vocabulary [32 bytes, zero: any], notes in JSON [block], the tables of a machine (`writeTables`), SHA-256 of all that
- * [32 bytes]. A block is its length as a word, then its bytes.
+ * Layout, little-endian: magic [8 bytes], format version, form, build [block], hash of the grammar
+ * [32 bytes], hash of the vocabulary [32 bytes, zero: any], notes in JSON [block], the tables of a
+ * machine (`writeTables`), SHA-256 of all of this [32 bytes]. A block is its length as a word, then
+ * its bytes.
  */
 
 import { type CompileOptions, compile, constraintKey, type GrammarInput } from "../../grammar/compile.ts"
@@ -35,7 +37,7 @@ const forms = ["machine", "source"] as const
 const hashLength = 32
 const anyVocabulary = "0".repeat(2 * hashLength)
 
-/** What of a file is not as it must be. */
+/** The part of a file that is wrong. */
 export type StorePart =
   | "magic"
   | "format version"
@@ -46,7 +48,7 @@ export type StorePart =
   | "report"
   | "content"
 
-/** A stored constraint cannot be read here: `part` is what is not as it must be. */
+/** A stored constraint cannot be read here: `part` names the part that is wrong. */
 export class StoreError extends Error {
   readonly part: StorePart
 
@@ -57,21 +59,21 @@ export class StoreError extends Error {
   }
 }
 
-/** A compiled constraint that was read. */
+/** A compiled constraint that was read from bytes. */
 export interface Stored {
   readonly form: (typeof forms)[number]
-  /** A `ClosedFsm`, or the machine of a source that has been compiled again. */
+  /** A `ClosedFsm`, or the machine of a source that was compiled again. */
   readonly machine: TokenMachine
   readonly report: Report
-  /** SHA-256 of the grammar's key; of a source's key without a vocabulary. */
+  /** SHA-256 of the grammar's key; for a source, of its key without a vocabulary. */
   readonly grammarHash: string
-  /** The vocabulary that the file is for; undefined: any. */
+  /** Hash of the vocabulary that the file is for; undefined if it is for any. */
   readonly vocabularyHash: string | undefined
 }
 
 /**
- * A closed machine as bytes. With `masks` (default true) it is for its vocabulary alone and needs no walk there; without
- * them it is smaller, and for any vocabulary.
+ * Returns a closed machine as bytes. With `masks` (default true) the bytes are for its vocabulary
+ * alone and need no walk there; without them they are smaller, and for any vocabulary.
  */
 export function serializeMachine(
   machine: ClosedFsm,
@@ -88,9 +90,9 @@ export function serializeMachine(
 }
 
 /**
- * A constraint as bytes that the other process compiles again, with the control tokens of the vocabulary there. With
- * `vocabulary` it is for that one alone. Throws GrammarError where it does not compile, and RangeError for a value that JSON
- * cannot write.
+ * Returns a constraint as bytes that the other process compiles again, with the control tokens of
+ * the vocabulary there. With `vocabulary` the bytes are for that one alone. Throws GrammarError if
+ * the constraint does not compile, and RangeError for a value that JSON cannot write.
  */
 export function serializeSource(
   input: GrammarInput,
@@ -100,7 +102,7 @@ export function serializeSource(
   const { tokens, ...kinds } = options
   const { report } = compile(input, { ...kinds, tokens: vocabulary ?? tokens })
   const notes: SourceNotes = { report: reportNotes(report), input, options: kinds }
-  // What a value loses on its way through JSON (a bigint, undefined) would be another constraint there.
+  // A value that JSON changes or drops (a bigint, undefined) would become another constraint there.
   const kept = JSON.parse(jsonOf(notes)) as SourceNotes
   const key = constraintKey(input, kinds)
   if (constraintKey(kept.input, kept.options) !== key) throw notJson()
@@ -108,10 +110,11 @@ export function serializeSource(
 }
 
 /**
- * What `serializeMachine` or `serializeSource` wrote. Throws StoreError for anything else, and for a file of another
- * build or vocabulary; GrammarError where a source does not compile. `spellsTokens`: a source reads control tokens as text, as
- * they are spelled. Default: they are those of the vocabulary. `compileMs`: milliseconds that a source may take to compile, in place
- * of what it was compiled with.
+ * Reads what `serializeMachine` or `serializeSource` wrote. Throws StoreError for anything else,
+ * and for a file of another build or vocabulary; GrammarError if a source does not compile.
+ * `spellsTokens`: a source reads control tokens as text, as they are spelled. Default: they are
+ * those of the vocabulary. `compileMs`: milliseconds that a source may take to compile, in place of
+ * the stored option.
  */
 export function deserialize(
   bytes: Uint8Array,
@@ -201,7 +204,10 @@ function withoutMasks(tables: ClosedTables): ClosedTables {
   return { ...tables, maskOf, maskOffsets: new Uint32Array(1), maskValues: new Uint32Array(0) }
 }
 
-/** S, E, M, the number of mask words, start; then the tables. `readTables` takes them in this order. */
+/**
+ * Writes S, E, M, the number of mask words, start; then the tables. `readTables` reads them in this
+ * order.
+ */
 function writeTables(writer: ByteWriter, tables: ClosedTables): void {
   const { targets, accepting, maskOffsets, maskValues } = tables
   writer.words([accepting.length, targets.length, maskOffsets.length - 1, maskValues.length, tables.start])
@@ -296,7 +302,8 @@ function parseNotes(bytes: Uint8Array): Partial<MachineNotes & SourceNotes> {
     const notes: unknown = JSON.parse(textOf(bytes))
     if (isObject(notes)) return notes
   } catch {
-    // Said below: a parser's message is of no use where nobody wrote the text.
+    // Falls through to the error below: a parser's message does not help, since no person wrote the
+    // text.
   }
   throw new StoreError("content", "the notes are not a JSON object")
 }

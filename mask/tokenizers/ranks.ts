@@ -1,21 +1,23 @@
 /**
- * Vocabularies from rank files: tokens as base64 of their bytes, by the rank at which they were merged.
+ * Vocabularies from rank files: tokens as base64 of their bytes, by the rank at which they were
+ * merged.
  *
- * *tiktoken* is a text of lines `<base64> <rank>`, id = rank; its special tokens are told elsewhere. *tekken* is JSON with
- * a table of special tokens, which have the first ids: id = rank + their number, and ranks from the vocabulary's size on
- * are cut. Bytes are exact, so there is no spelling to undo. Gaps between ids are holes.
+ * *tiktoken* is a text of lines `<base64> <rank>`, where the id is the rank; special tokens are
+ * defined elsewhere. *tekken* is JSON with a table of special tokens, which have the first ids: an
+ * id is the rank + the number of special tokens, and ids from the vocabulary's size on are dropped.
+ * The bytes are exact, so no spelling has to be undone. Gaps between ids are holes.
  */
 
 import { checkOptions } from "../../grammar/options.ts"
 import { Vocabulary } from "../vocabulary.ts"
 import { type AddedToken, member } from "./tokenizerjson.ts"
 
-/** No vocabulary comes near; a damaged rank must not cost memory. */
+/** Larger than any vocabulary; bounds the memory that a damaged rank can cost. */
 const MaxIds = 1 << 22
 
 /**
- * The vocabulary of a `.tiktoken` file's text (also `tokenizer.model` of models in that format). Throws RangeError naming
- * the line.
+ * Returns the vocabulary of the text of a `.tiktoken` file (also `tokenizer.model` of models in
+ * that format). Throws RangeError naming the line.
  */
 export function parseTiktoken(
   text: string,
@@ -43,8 +45,8 @@ export function parseTiktoken(
 }
 
 /**
- * The vocabulary of a parsed `tekken.json`. The end is `</s>` unless `endIds` say otherwise. Throws RangeError naming the
- * field.
+ * Returns the vocabulary of a parsed `tekken.json`. The end is `</s>` unless `endIds` say
+ * otherwise. Throws RangeError naming the field.
  */
 export function parseTekken(
   json: unknown,
@@ -75,7 +77,10 @@ export function parseTekken(
   return Vocabulary.fromBytes(table.tokens, { width: options.width ?? size, endIds, specials })
 }
 
-/** Names of special tokens by id; ids below `count` that the file does not name are `<SPECIAL_id>`. */
+/**
+ * Returns the ids of special tokens by name; an id below `count` that the file does not name is
+ * `<SPECIAL_id>`.
+ */
 function readSpecials(json: unknown, count: number): Map<string, number> {
   const listed = member(json, "special_tokens")
   const names: (string | undefined)[] =
@@ -94,13 +99,13 @@ function readSpecials(json: unknown, count: number): Map<string, number> {
   return new Map(Array.from({ length: count }, (_, id) => [names[id] ?? `<SPECIAL_${id}>`, id]))
 }
 
-// Files up to version 7 leave the table out and mean this one (mistralai/mistral-common, tekken.py).
+// Files up to version 7 omit the table and mean this one (mistralai/mistral-common, tekken.py).
 const firstSpecials =
   "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] [/TOOL_RESULTS] [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CONTENT]".split(
     " ",
   )
 
-/** Bytes by id; each id once. */
+/** Bytes by id. An id can be set only once. */
 class IdTable {
   readonly tokens: (Uint8Array | null)[] = []
 

@@ -1,17 +1,20 @@
 /**
- * The vocabulary of a `tokenizer.json`: how its pieces spell bytes. Reads parsed JSON and does no I/O.
+ * The vocabulary of a `tokenizer.json`: how its pieces spell bytes. Reads parsed JSON and does no
+ * I/O.
  *
- * The spelling follows the tokenizer's decoder, never the kind of model: ByteLevel maps 256 code points to bytes (Radford
- * et al. 2019, GPT-2), byte fallback spells `<0x41>` (Kudo and Richardson 2018, SentencePiece), WordPiece marks
- * continuations.
+ * The spelling depends on the tokenizer's decoder, never on the kind of model: ByteLevel maps 256
+ * code points to bytes (Radford et al. 2019, GPT-2), byte fallback spells `<0x41>` (Kudo and
+ * Richardson 2018, SentencePiece), WordPiece marks continuations.
  */
 import { checkOptions } from "../../grammar/options.ts"
 import { Vocabulary } from "../vocabulary.ts"
 
 /**
- * The vocabulary of a parsed `tokenizer.json` beside its parsed `tokenizer_config.json` (null when there is none). Special tokens
- * outside `width` are none of the model's: the text models of families that see share a tokenizer with those that do.
- * Throws RangeError naming the field: an unknown model or decoder, an id that is no integer, a text or an end id outside `width`.
+ * Returns the vocabulary of a parsed `tokenizer.json` and its parsed `tokenizer_config.json` (null
+ * if there is none). Special tokens outside `width` are ignored, because text models of multimodal
+ * families share a tokenizer with the models that read images. Throws RangeError naming the field:
+ * an unknown model or decoder, an id that is not an integer, a text token or an end id outside
+ * `width`.
  */
 export function parseVocabulary(
   tokenizerJson: unknown,
@@ -31,13 +34,15 @@ export function parseVocabulary(
   }
   const { width = Number.POSITIVE_INFINITY } = options
   const specials = new Map<string, number>()
-  // The unknown token stands for text that the vocabulary cannot write: it has no bytes, whether it is listed or not.
+  // The unknown token stands for text that the vocabulary cannot write: it has no bytes, whether it
+  // is listed or not.
   const unknown = unknownId(model)
   if (unknown) specials.set(unknown.piece, unknown.id)
   for (const { id, content, special } of addedTokens(tokenizerJson, tokenizerConfig)) {
     if (special && id >= width && !options.endIds.includes(id)) continue
     while (tokens.length < id) tokens.push(null)
-    // Literal text, never through the byte map: an added token stands before the tokenizer's model.
+    // Added tokens are literal text and never pass through the byte map, since they are matched
+    // before the tokenizer's model runs.
     tokens[id] = encoder.encode(content)
     if (special) specials.set(content, id)
   }
@@ -55,12 +60,15 @@ export function parseVocabulary(
 
 const encoder = new TextEncoder()
 
-/** A member of parsed JSON, undefined where there is none. */
+/** Returns a member of parsed JSON; undefined if there is none. */
 export function member(value: unknown, key: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined
 }
 
-/** `model.vocab`: an object piece → id (BPE, WordPiece) or a list of [piece, score] (Unigram). */
+/**
+ * Returns the entries of `model.vocab`: an object piece → id (BPE, WordPiece) or a list of [piece,
+ * score] (Unigram).
+ */
 function pieces(model: unknown): Iterable<[piece: string, id: number]> {
   const vocab = member(model, "vocab")
   if (Array.isArray(vocab)) return vocab.map((entry, id): [string, number] => [String(entry[0]), id])
@@ -81,14 +89,20 @@ function unknownId(model: unknown): { piece: string; id: number } | undefined {
   return { piece, id: (vocab as Record<string, number>)[piece] }
 }
 
-/** A token that stands before the tokenizer's own. Where it is not special it is the UTF-8 of its content. */
+/**
+ * A token that is matched before the tokenizer's model runs. If it is not special, its bytes are
+ * the UTF-8 of its content.
+ */
 export interface AddedToken {
   id: number
   content: string
   special: boolean
 }
 
-/** Both files list added tokens; where they differ tokenizer.json is what the tokenizer itself reads. */
+/**
+ * Both files list added tokens. Where they differ, tokenizer.json wins, since the tokenizer itself
+ * reads it.
+ */
 function addedTokens(tokenizerJson: unknown, tokenizerConfig: unknown): AddedToken[] {
   const byId = new Map<number, AddedToken>()
   const listed = Object.entries(member(tokenizerConfig, "added_tokens_decoder") ?? {})
@@ -108,7 +122,10 @@ interface Spelling {
   spell(piece: string): Uint8Array
 }
 
-/** How this tokenizer's pieces spell bytes, read from its decoder (without one: from its pre-tokenizer). */
+/**
+ * Returns how the tokenizer's pieces spell bytes, from its decoder or, if it has none, from its
+ * pre-tokenizer.
+ */
 function readSpelling(tokenizerJson: unknown): Spelling {
   const model = member(tokenizerJson, "model")
   const decoder = steps(member(tokenizerJson, "decoder"), "decoders")
@@ -150,7 +167,8 @@ function readSpelling(tokenizerJson: unknown): Spelling {
   return { dropsFirstSpace: false, spell }
 }
 
-// Strip removes a space at the start of a whole text, Fuse joins pieces: neither changes what one token writes.
+// Strip removes a space at the start of a whole text, Fuse joins pieces: neither changes the bytes
+// of a single token.
 const knownDecoders = ["ByteLevel", "ByteFallback", "Metaspace", "Replace", "WordPiece", "Fuse", "Strip"]
 
 function steps(step: unknown, list: string): unknown[] {
@@ -170,7 +188,7 @@ function spellByteLevel(piece: string): Uint8Array {
   const bytes = new Uint8Array(piece.length)
   for (let at = 0; at < piece.length; at++) {
     const byte = byteOfCodePoint[piece.charCodeAt(at)] ?? -1
-    // One code point outside the alphabet: the piece was never mapped, it is its own text.
+    // A code point outside the alphabet means that the piece was never mapped: it is literal text.
     if (byte < 0) return encoder.encode(piece)
     bytes[at] = byte
   }
