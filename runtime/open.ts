@@ -121,7 +121,7 @@ export interface OpenOptions {
    */
   speculation?: SpeculationOptions | null
   /**
-   * The form in which the model writes calls of tools, see docs/tool-styles.md. Default: as its
+   * The form of the model's tool calls, see docs/tool-styles.md. Default: as its
    * chat template shows.
    */
   toolStyle?: string

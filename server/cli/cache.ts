@@ -16,8 +16,8 @@ interface Flags {
 export function cacheCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
     .command("cache")
-    .description("list what was converted of GGUF and safetensors, with its size")
-    .option("--clear [name]", "remove all of it, or what has this name, path or key")
+    .description("list the models converted from GGUF and safetensors, with their sizes")
+    .option("--clear [name]", "remove all of them, or the one with this name, path or key")
     .option("--json", "print one JSON object for each")
     .action(async ({ json, clear }: Flags) => {
       const built = new BuiltModels(readPlaces(io.env).built)

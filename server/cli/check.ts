@@ -43,13 +43,13 @@ interface CheckFlags extends ConstraintFlags {
 export function checkCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program
     .command("check")
-    .description("say whether a constraint accepts texts, and where not")
+    .description("say whether a constraint accepts texts, and where a rejected text fails")
   compiledFlag(constraintFlags(command))
     .argument(
       "<files...>",
       "files with one text each, - for standard input; one final newline is no part of a text",
     )
-    .option("--prefix", "accept what is the beginning of an accepted text")
+    .option("--prefix", "also accept a prefix of an accepted text")
     .option("--jsonl", "every line of a file is a text")
     .option("--vocab <dir>", "read the texts token by token with the tokenizer in this directory")
     .option("--json", "print one JSON object a text")

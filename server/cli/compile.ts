@@ -49,7 +49,7 @@ export function compileCommand(program: Command, io: Io, done: (code: number) =>
       "--vocab <dir>",
       "a tokenizer's directory: adds the time to the first mask and how many tokens it allows",
     )
-    .option("--explain <prefix>", "say what may follow this beginning")
+    .option("--explain <prefix>", "show what may follow this prefix")
     .option("--json", "print one JSON object")
     .action(async (flags: CompileFlags) => done(await run(flags, io)))
 }

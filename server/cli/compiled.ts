@@ -40,13 +40,13 @@ export interface Written {
 
 /** Adds `--compiled` to a command. */
 export function compiledFlag(command: Command): Command {
-  return command.option("--compiled <file>", "a constraint that compile --out wrote")
+  return command.option("--compiled <file>", "constraint written by compile --out")
 }
 
 /** Adds `--out` and `--form` to a command. */
 export function outFlags(command: Command): Command {
   return command
-    .option("--out <file>", "write the compiled constraint; with --vocab for that vocabulary alone")
+    .option("--out <file>", "write the compiled constraint; with --vocab, only for that vocabulary")
     .addOption(
       new Option(
         "--form <form>",

@@ -48,9 +48,12 @@ export function conformanceCommand(program: Command, io: Io, done: (code: number
     )
     .option("--vocab <dir>", "maskbench: directory of the tokenizer that the token ids belong to")
     .option("--draft <name>", "jsts: 4, 6, 7, 2019-09, 2020-12", "2020-12")
-    .option("--against <file>", "what an earlier run printed with --json: nothing right there may be lost")
+    .option(
+      "--against <file>",
+      "output of an earlier run with --json: a row that was right may not be wrong now",
+    )
     .option("--every <n>", "take every n-th schema", wholeNumber, 1)
-    .option("--parallel <n>", "processes", wholeNumber, availableParallelism())
+    .option("--parallel <n>", "number of processes", wholeNumber, availableParallelism())
     .option("--job-ms <n>", "time for one schema", wholeNumber, 60_000)
     .addOption(new Option("--shard <first/step>", "in a child: print these jobs").hideHelp())
     .option("--json", "print one JSON object a schema or test, then the summary")

@@ -32,8 +32,7 @@ export interface ConstraintFlags {
 }
 
 /**
- * Milliseconds that a constraint may take to compile, and that the tokens of one place may take to
- * be found, in every command.
+ * Milliseconds that a constraint may take to compile, and that one mask may take, in every command.
  */
 export const defaultCompileMs = 2_000
 export const defaultMaskMs = 1_000
@@ -59,13 +58,15 @@ export function constraintFlags(command: Command): Command {
     .option("--json-object", "any JSON object")
     .option("--gbnf <file|-|text>", "grammar in GBNF: a file, - for standard input, or the text itself")
     .option("--lark <file|-|text>", "grammar in the Lark dialect, likewise")
-    .option("--root <rule>", "where the grammar begins; else root in GBNF, start in Lark")
+    .option("--root <rule>", "start rule of the grammar (default: root in GBNF, start in Lark)")
     .option("--tag <file|-|json>", "structural tag: free text, and what it switches to")
     .option(
       "--substring <file|-|text>",
       "a run of consecutive pieces of this text; a file if there is one of the name",
     )
-    .addOption(new Option("--unit <unit>", "of --substring: what a piece is").choices(["chars", "words"]))
+    .addOption(
+      new Option("--unit <unit>", "with --substring: the unit of a piece").choices(["chars", "words"]),
+    )
     .addOption(policyOption("whitespace", "between JSON tokens"))
     .addOption(policyOption("order", "of properties"))
     .addOption(policyOption("escapes", "in JSON strings"))
@@ -83,15 +84,10 @@ export function constraintFlags(command: Command): Command {
       wholeNumber,
       defaultCompileMs,
     )
-    .option(
-      "--max-mask <ms>",
-      "time that the tokens for one place may take to be found",
-      wholeNumber,
-      defaultMaskMs,
-    )
+    .option("--max-mask <ms>", "time that one mask may take", wholeNumber, defaultMaskMs)
 }
 
-/** Returns the words of a policy, older ones included. */
+/** Returns the option of a policy, which also accepts the older words of the policy. */
 function policyOption(name: keyof typeof policyWords, what: string): Option {
   const { words, older } = policyWords[name]
   const option = new Option(`--${name === "openObjects" ? "open-objects" : name} <policy>`, what).choices(

@@ -39,7 +39,7 @@ export function doctorCommand(program: Command, io: Io, done: (code: number) => 
   modelFlags(
     program
       .command("doctor")
-      .description("say whether everything that an answer takes is here, and what to do where it is not"),
+      .description("check everything that an answer needs, and say what to do if it is missing"),
   )
     .option("--json", "print one JSON object")
     .action(async (flags: Flags) => done(await run(flags, io)))

@@ -34,14 +34,18 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
     .argument("[prompt]", "the user's message; - or nothing reads standard input")
     .option("--temperature <x>", "0 is greedy", decimalNumber)
     .option("--top-p <x>", "keep the most likely tokens of this mass", decimalNumber)
-    .option("--top-k <n>", "keep so many tokens", wholeNumber)
+    .option("--top-k <n>", "keep this many tokens", wholeNumber)
     .option("--min-p <x>", "drop tokens below this share of the best", decimalNumber)
     .option("--seed <n>", "64-bit integer; the same seed gives the same text", integer64)
-    .option("--max-tokens <n>", "end after so many tokens", wholeNumber)
+    .option("--max-tokens <n>", "end after this many tokens", wholeNumber)
     .option("--stop <text...>", "end before this text")
     .option("--stop-regex <pattern...>", "end before the first match")
     .addOption(
-      new Option("--stop-when <what>", "end with the first whole one").choices(["json", "xml", "tool_call"]),
+      new Option("--stop-when <what>", "end with the first complete value of this kind").choices([
+        "json",
+        "xml",
+        "tool_call",
+      ]),
     )
     .addOption(
       new Option(
@@ -51,7 +55,7 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
     )
     .option("--n <n>", "number of answers", wholeNumber)
     .option("--raw", "the prompt is the text to continue, without a chat template")
-    .option("--heal", "write the prompt's last tokens again where a longer one could reach across its end")
+    .option("--heal", "write the prompt's last tokens again if a longer one could reach across its end")
     .option("--stream", "print the text as it comes")
     .option("--report", "with --json: add the constraint's report")
     .option("--json", "print one JSON object: text, value, finishReason, usage; with --stream one an event")

@@ -29,7 +29,7 @@ export function modelFlags(command: Command): Command {
       "--model <name>",
       "a GGUF file, a directory of ONNX or safetensors, ollama:<name>, lmstudio:<name>, or <org>/<name>[@revision][:label] on the hub (default: the embedded model)",
     )
-    .option("--offline", "models of the hub are those that are on this machine")
+    .option("--offline", "use only models of the hub that are on this machine")
     .addOption(
       new Option(
         "--dtype <name>",
@@ -51,7 +51,7 @@ export function modelFlags(command: Command): Command {
       "run ahead with drafts: ngram looks them up in the text, a directory holds a smaller model of the same vocabulary",
     )
     .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
-    .option("--tool-style <name>", "form in which the model writes calls of tools (default: its template's)")
+    .option("--tool-style <name>", "form of the model's tool calls (default: its template's)")
     .option("--reasoning <how>", "how it marks its reasoning: auto (default), none, or <begin>,<end>")
 }
 

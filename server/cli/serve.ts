@@ -50,21 +50,16 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
   modelFlags(program.command("serve").description("serve the OpenAI chat API over HTTP"))
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8080)
-    .option("--api-key <key...>", "demand one of these keys")
+    .option("--api-key <key...>", "require one of these keys")
     .option("--insecure", "listen on a public address without a key")
-    .option("--allow-host <name...>", "answer to this Host besides loopback names")
-    .option("--cors <origin...>", "let pages of this origin call, or of any by *")
+    .option("--allow-host <name...>", "accept this Host header besides loopback names")
+    .option("--cors <origin...>", "let pages of this origin call; * means any")
     .option("--alias <name...>", "further names of the model")
-    .option("--any-model", "take any model name for the loaded one")
+    .option("--any-model", "accept any model name for the loaded model")
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
     .option("--max-queue <n>", "answers that may wait for a slot", wholeNumber, 256)
     .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, defaultCompileMs)
-    .option(
-      "--max-mask <ms>",
-      "time that the tokens for one place may take to be found",
-      wholeNumber,
-      defaultMaskMs,
-    )
+    .option("--max-mask <ms>", "time that one mask may take", wholeNumber, defaultMaskMs)
     .option("--max-completion <ms>", "time that a completion within the budget may take", wholeNumber, 1_000)
     .addOption(
       new Option(
@@ -77,19 +72,21 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
     .option(
       "--stall <seconds>",
-      "cut clients that take nothing of their reply for so long; 0: never",
+      "close connections whose client reads nothing of its reply for this long; 0: never",
       wholeNumber,
       300,
     )
     .option("--max-connections <n>", "connections at once; further ones are closed", positiveNumber, 4_096)
     .option("--rate-requests <n>", "requests of one key in a minute (default: no bound)", positiveNumber)
     .option("--rate-tokens <n>", "tokens of one key in a minute (default: no bound)", positiveNumber)
-    .option("--metrics-public", "let /metrics be read without a key")
+    .option("--metrics-public", "serve /metrics without a key")
     .addOption(
-      new Option("--log-level <level>", "what standard error is told").choices(logLevels).default("info"),
+      new Option("--log-level <level>", "least severe level that standard error gets")
+        .choices(logLevels)
+        .default("info"),
     )
     .option("--log-json", "log JSON lines on a terminal too")
-    .option("--quiet", "log errors alone: --log-level error")
+    .option("--quiet", "log only errors: --log-level error")
     .option("--config <file>", "TOML file with further flags, such as: port = 8000")
     .action(async (_: ServeFlags, command: Command) => {
       const strangers = await applySettings(command, io)
