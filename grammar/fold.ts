@@ -37,11 +37,15 @@ export function foldTree<K, V>(
   partsOf: (node: K) => readonly K[],
   compute: (node: K, of: (part: K) => V) => V,
 ): V {
-  const nodes = [root]
-  for (const node of nodes) for (const part of partsOf(node)) nodes.push(part)
+  const nodes: K[] = []
+  const open = [root]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    nodes.push(node)
+    for (const part of partsOf(node)) open.push(part)
+  }
   const made = nodes.length > 1 ? new Map<K, V>() : null
   const of = (part: K) => made?.get(part) as V
-  // All parts of a node stand behind it.
+  // All parts of a node stand behind it, the last one first.
   for (let i = nodes.length - 1; i > 0; i--) made?.set(nodes[i], compute(nodes[i], of))
   return compute(root, of)
 }
