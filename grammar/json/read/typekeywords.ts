@@ -1,5 +1,5 @@
 /** `type`, and the keywords about numbers: a set of types and one cell of numbers. */
-import { compare as compareDecimals } from "../../lexeme/number/decimal.ts"
+import { meetBounds } from "../../lexeme/number/cell.ts"
 import { anyNumber, type NumberCell } from "../../lexeme/number/number.ts"
 import { Types } from "../facts/conjunction.ts"
 import type { SchemaNode } from "../refs/refs.ts"
@@ -67,22 +67,6 @@ export function readNumeric(
   const narrower = isMin
     ? { ...anyNumber, min: bound, minExclusive: exclusive }
     : { ...anyNumber, max: bound, maxExclusive: exclusive }
-  keywords.number = meetBounds(cell, narrower)
+  keywords.number = { ...cell, ...meetBounds(cell, narrower) }
   return undefined
-}
-
-/** `minimum` beside `exclusiveMinimum`: both hold. */
-function meetBounds(cell: NumberCell, bound: NumberCell): NumberCell {
-  let result = cell
-  if (bound.min !== null) {
-    const order = cell.min === null ? 1 : compareDecimals(bound.min, cell.min)
-    if (order > 0) result = { ...result, min: bound.min, minExclusive: bound.minExclusive }
-    else if (order === 0 && bound.minExclusive) result = { ...result, minExclusive: true }
-  }
-  if (bound.max !== null) {
-    const order = cell.max === null ? -1 : compareDecimals(bound.max, cell.max)
-    if (order < 0) result = { ...result, max: bound.max, maxExclusive: bound.maxExclusive }
-    else if (order === 0 && bound.maxExclusive) result = { ...result, maxExclusive: true }
-  }
-  return result
 }

@@ -5,6 +5,7 @@
  * that ascend met by binary search, single values that are excluded taken out all at once.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
+import { meetBounds } from "../../lexeme/number/cell.ts"
 import { compare as compareDecimals, type Decimal } from "../../lexeme/number/decimal.ts"
 import { isMultipleOf, lcm, type Modulus, modulusOf } from "../../lexeme/number/modulus.ts"
 import { anyNumber, type NumberCell, numbers, pointCell } from "../../lexeme/number/number.ts"
@@ -119,8 +120,6 @@ function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
 /** The intersection of two cells, or null when their bounds or their lexical forms exclude each other. */
 function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (isBelow(a, b) || isBelow(b, a)) return null
-  const min = tighter(a.min, a.minExclusive, b.min, b.minExclusive, 1)
-  const max = tighter(a.max, a.maxExclusive, b.max, b.maxExclusive, -1)
   const forms = new Set([a.form, b.form])
   forms.delete("any")
   if (forms.has("integral") && forms.has("fractional")) return null
@@ -130,10 +129,7 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the value.
   const both = forms.has("integral") && forms.has("lexicalNonInteger")
   return {
-    min: min.value,
-    minExclusive: min.exclusive,
-    max: max.value,
-    maxExclusive: max.exclusive,
+    ...meetBounds(a, b),
     multipleOf: common([...a.multipleOf, ...b.multipleOf, ...(both ? [one] : [])]),
     notMultipleOf: [...a.notMultipleOf, ...b.notMultipleOf],
     form: both ? "lexicalNonInteger" : ([...forms][0] ?? "any"),
@@ -226,7 +222,7 @@ function covers(a: NumberCell, b: NumberCell): boolean {
   )
 }
 
-/** Whether a bound leaves all that another one leaves; `sign` as in `tighter`. */
+/** Whether a bound leaves all that another one leaves. `sign` is 1 for lower bounds, −1 for upper ones. */
 function isWithin(
   wide: Decimal | null,
   wideExclusive: boolean,
@@ -254,20 +250,6 @@ function divisorOf(value: Decimal): Modulus {
 /** Whether all of `a` is less than all of `b`. */
 function isBelow({ max }: NumberCell, { min }: NumberCell): boolean {
   return max !== null && min !== null && max !== min && compareDecimals(max, min) < 0
-}
-
-function tighter(
-  a: Decimal | null,
-  aExclusive: boolean,
-  b: Decimal | null,
-  bExclusive: boolean,
-  sign: 1 | -1,
-): { value: Decimal | null; exclusive: boolean } {
-  if (a === null) return { value: b, exclusive: bExclusive }
-  if (b === null) return { value: a, exclusive: aExclusive }
-  const order = sign * compareDecimals(a, b)
-  if (order === 0) return { value: a, exclusive: aExclusive || bExclusive }
-  return order > 0 ? { value: a, exclusive: aExclusive } : { value: b, exclusive: bExclusive }
 }
 
 function complement(cell: NumberCell): NumberCell[] {

@@ -59,6 +59,21 @@ export function pointCell(value: Decimal, spelling?: string): NumberCell {
   return { ...anyNumber, min: value, max: value, spelling }
 }
 
+/** Returns the bounds that hold if those of both cells do. */
+export function meetBounds(
+  a: NumberCell,
+  b: NumberCell,
+): Pick<NumberCell, "min" | "minExclusive" | "max" | "maxExclusive"> {
+  const low = a.min === null ? 1 : b.min === null ? -1 : compare(b.min, a.min)
+  const high = a.max === null ? -1 : b.max === null ? 1 : compare(b.max, a.max)
+  return {
+    min: low > 0 ? b.min : a.min,
+    minExclusive: (low >= 0 && b.minExclusive) || (low <= 0 && a.minExclusive),
+    max: high < 0 ? b.max : a.max,
+    maxExclusive: (high <= 0 && b.maxExclusive) || (high >= 0 && a.maxExclusive),
+  }
+}
+
 /** The magnitudes of one sign. Equal halves have equal keys. */
 export interface Half {
   readonly range: Interval
