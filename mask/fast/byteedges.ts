@@ -1,25 +1,25 @@
 /**
- * The edges of the token trie by their byte: the children by one byte of many nodes are found among all edges of that byte, of which
- * most bytes have few, and come in the trie's order.
+ * The edges of the token trie by their byte. The children by one byte of many nodes are found among
+ * all edges with that byte: most bytes have few edges, and these lie in the trie's order.
  */
 import { lowerBound } from "../../grammar/intern.ts"
 import { Head, Stride, type TokenTrie } from "../trie.ts"
 
-/** What a binary search costs, in nodes that are marked. */
+/** Cost of a binary search, in units of marking a node. */
 const SearchSteps = 8
 
 export class ByteEdges {
-  /** Byte b's edges are `starts[b] .. starts[b + 1])`. */
+  /** The edges of byte b are `[starts[b] .. starts[b + 1])`. */
   private readonly starts = new Int32Array(257)
-  /** Nodes, each with the one above it; ascending for each byte. */
+  /** The node that each edge leads to, and the node that it leaves; ascending for each byte. */
   private readonly children: Int32Array
   private readonly parents: Int32Array
-  /** 1 for the nodes of the list that was asked for last. Shape [N]. */
+  /** 1 for the nodes of the list that was marked last. Shape [N]. */
   private readonly isMarked: Uint8Array
   private marked: Int32Array = new Int32Array(0)
   private markedList = -1
 
-  /** One walk over the trie: 5 ms and 2.4 MiB for 275,000 nodes, once a vocabulary. */
+  /** Walks once over the trie: 5 ms and 2.4 MiB for 275,000 nodes, once for each vocabulary. */
   constructor({ nodes }: TokenTrie) {
     const count = nodes.length / Stride
     const { starts } = this
@@ -42,7 +42,10 @@ export class ByteEdges {
     }
   }
 
-  /** The children by `byte` of `nodes`, ascending. `list` is an id of theirs. Cost: the edges of `byte`, and `nodes` for another list. */
+  /**
+   * Returns the children of `nodes` by `byte`, ascending. `list` identifies `nodes`. Cost: the
+   * edges of `byte`, and `nodes` if `list` is not that of the last call.
+   */
   childrenOf(list: number, nodes: Int32Array, byte: number): number[] {
     const { children, parents, isMarked, starts } = this
     const found: number[] = []

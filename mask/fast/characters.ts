@@ -1,20 +1,24 @@
 /**
- * Characters on which a lexeme state behaves alike.
+ * Sets of characters on which a lexeme state behaves alike.
  *
- * Inside a word, a path, a run of digits or a counted repeat, whole sets of characters lead to one next state: itself,
- * or the same with one character less to go. Such sets are found here from the automaton alone, whatever pattern it
- * came from, so that masks can be told for whole classes of tokens at once. A set holds ASCII characters one by one, and
- * all others by their first byte: all characters that begin with it, or none.
+ * Inside a word, a path, a run of digits or a counted repeat, whole sets of characters lead to one
+ * next state: the same state, or the same with one character less to go. Such sets are found here
+ * from the automaton alone, whatever pattern it came from, so that a mask can be computed for whole
+ * classes of tokens at once. A set holds ASCII characters one by one, and all others by their first
+ * byte: either all characters that begin with it, or none.
  */
 import { PairMap, TupleTable } from "../../grammar/intern.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 
-/** What is left of a UTF-8 character (RFC 3629 §4): 0 nothing, else which bytes may come. Shape [code]. */
+/**
+ * A code says what is left of a UTF-8 character (RFC 3629 §4). 0: nothing; otherwise the range of
+ * its next byte, and the code after that byte. Shape [code].
+ */
 const lowest = [0, 0x80, 0x80, 0x80, 0xa0, 0x80, 0x90, 0x80]
 const highest = [0, 0xbf, 0xbf, 0xbf, 0xbf, 0x9f, 0xbf, 0x8f]
 const rest = [0, 0, 1, 2, 1, 1, 2, 2]
 
-/** Code of what is left after `byte`, which begins a character; -1 if none begins with it. */
+/** Returns the code after `byte`, which begins a character; -1 if no character begins with it. */
 export function afterFirst(byte: number): number {
   if (byte < 0x80) return 0
   if (byte < 0xc2 || byte > 0xf4) return -1
@@ -23,46 +27,49 @@ export function afterFirst(byte: number): number {
   return byte === 0xf0 ? 6 : byte === 0xf4 ? 7 : 3
 }
 
-/** Code of what is left after `byte` where `code` was; -1 if it may not come. */
+/** Returns the code after `byte`, given the code before it; -1 if `byte` is not allowed there. */
 export function afterNext(code: number, byte: number): number {
   return byte >= lowest[code] && byte <= highest[code] ? rest[code] : -1
 }
 
-/** Fewer characters than this are not worth a set. */
+/** Smaller sets are not worth using. */
 const MinCharacters = 12
 
-/** The characters of `set` lead to `next`. */
+/** All characters of `set` lead to `next`. */
 export interface CharacterStep {
   readonly set: number
   readonly next: number
 }
 
 export class CharacterSets {
-  /** Membership as eight words. */
+  /** Membership of each set as eight words. */
   private readonly table = new TupleTable()
-  /** First bytes by set. */
+  /** First bytes of the characters of each set. */
   private readonly members: Uint8Array[] = []
   private readonly steps = new Map<number, CharacterStep>()
-  /** (state, code) → state after all that may be left of a character, + 1; 0: several. */
+  /** (state, code) → state after any rest of a character, + 1; 0 if there are several. */
   private readonly rests = new PairMap()
-  /** (state, set) → state after all characters of the set, + 1; 0: several. */
+  /** (state, set) → state after any character of the set, + 1; 0 if there are several. */
   private readonly nexts = new PairMap()
-  /** The set without characters. */
+  /** The empty set. */
   readonly none = this.intern(new Int32Array(8))
 
-  /** Forgets what is known of states; sets stay. */
+  /** Evicts what is cached by state; sets stay. */
   clear(): void {
     this.steps.clear()
     this.rests.clear()
     this.nexts.clear()
   }
 
-  /** First bytes of the characters in `set`. */
+  /** Returns the first bytes of the characters in `set`. */
   firstBytes(set: number): Uint8Array {
     return this.members[set]
   }
 
-  /** The largest set of characters of `state` that one next state follows; `none` if it is small. */
+  /**
+   * Returns the largest set of characters that lead from `state` to one next state; `none` if it is
+   * small.
+   */
   largest(state: number): CharacterStep {
     let step = this.steps.get(state)
     if (step === undefined) {
@@ -73,8 +80,9 @@ export class CharacterSets {
   }
 
   /**
-   * The states after 0, 1, 2 … characters of `set`, whichever they are: up to `count` of them, up to one that repeats
-   * itself, up to where none may be read, or up to where different ones lead to different states (`isForked`).
+   * Returns the states after 0, 1, 2 … characters of `set`, whichever characters these are. Stops
+   * after `count` characters, at a state that leads to itself, where no character of the set may be
+   * read, or where different characters lead to different states (`isForked`).
    */
   chain(state: number, set: number, count: number): { states: number[]; isForked: boolean } {
     const states = [state]
@@ -88,7 +96,7 @@ export class CharacterSets {
     return { states, isForked: false }
   }
 
-  /** First bytes outside `set` that some state of `chain` reads, ascending. */
+  /** Returns the first bytes outside `set` that some state of `chain` reads, ascending. */
   leaving(chain: readonly number[], set: number): number[] {
     const isMember = new Uint8Array(256)
     for (const byte of this.members[set]) isMember[byte] = 1
@@ -99,7 +107,10 @@ export class CharacterSets {
     return bytes
   }
 
-  /** The state after any character of `set`, `Dead` if none may be read, -1 if they lead to several. */
+  /**
+   * Returns the state after any character of `set`; `Dead` if none may be read, -1 if they lead to
+   * several states.
+   */
   after(state: number, set: number): number {
     let known = this.nexts.get(state, set)
     if (known < 0) {
@@ -109,7 +120,10 @@ export class CharacterSets {
     return known - 1
   }
 
-  /** Whether many characters lead from `state` to one that reads them again, and a lexeme may end behind each. */
+  /**
+   * Returns whether many characters lead from `state` to a state that reads them again, and a
+   * lexeme may end after each of them.
+   */
   isWordWithEnds(state: number): boolean {
     let count = 0
     for (let byte = 0x20; byte < 0x7f; byte++) {
@@ -123,7 +137,7 @@ export class CharacterSets {
     const members = this.members[set]
     if (members.length === 0) return Dead
     const next = this.afterCharacters(state, members[0])
-    // A lexeme that may end on the way has more to tell than whether it lives.
+    // A lexeme that may end after the character has exits there, which a set cannot express.
     if (next < 0 || lexemes.tags[next] !== 0) return -1
     for (let i = 1; i < members.length; i++) if (this.afterCharacters(state, members[i]) !== next) return -1
     return next
@@ -151,7 +165,7 @@ export class CharacterSets {
     return { set: this.intern(words), next }
   }
 
-  /** The state after every character that begins with `first`; -1: several. */
+  /** Returns the state after every character that begins with `first`; -1 if there are several. */
   private afterCharacters(state: number, first: number): number {
     return this.afterRest(lexemes.next(state, first), afterFirst(first))
   }
@@ -171,7 +185,8 @@ export class CharacterSets {
 
   private intern(words: Int32Array): number {
     const set = this.table.intern(words)
-    // By its number: where this threw for a set before, its members are still to be listed.
+    // Assigned by index: an earlier call may have thrown after it interned the set, before it
+    // listed the members.
     if (this.members[set] === undefined) {
       const bytes: number[] = []
       for (let byte = 0; byte < 256; byte++) if ((words[byte >>> 5] >>> (byte & 31)) & 1) bytes.push(byte)

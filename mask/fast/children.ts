@@ -1,18 +1,18 @@
 /**
- * The children of each trie node side by side, ascending by byte: a state of few edges goes to its children directly instead of
- * past all of them.
+ * The children of each trie node side by side, ascending by byte, so that a state with few edges
+ * goes directly to the children it needs instead of past all of them.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import { type Found, type ReadMarks, Stride, type TokenTrie } from "../trie.ts"
 
-/** So many children are looked through one by one. */
+/** Up to this many children are compared one by one. */
 const FewChildren = 8
 
 export class Children {
   readonly trie: TokenTrie
   /**
-   * The children of the node at offset `at` are `nodes[o .. p)` with the bytes `bytes[o .. p)`, o = `offsets[at / Stride]`, p =
-   * the next offset. Shapes [N + 1], [N - 1], [N - 1].
+   * The children of the node at offset `at` are `nodes[o .. p)` with the bytes `bytes[o .. p)`,
+   * where o is `offsets[at / Stride]` and p is the next offset. Shapes [N + 1], [N - 1], [N - 1].
    */
   private readonly offsets: Int32Array
   private readonly nodes: Int32Array
@@ -35,12 +35,12 @@ export class Children {
     this.offsets[count] = filled
   }
 
-  /** The place of the first child of `node`. */
+  /** Returns the index of the first child of `node`. */
   first(node: number): number {
     return this.offsets[node / Stride]
   }
 
-  /** The place behind the last child of `node`. */
+  /** Returns the index after the last child of `node`. */
   end(node: number): number {
     return this.offsets[node / Stride + 1]
   }
@@ -53,7 +53,10 @@ export class Children {
     return this.nodes[place]
   }
 
-  /** The first place from `from` to `end` (excluded) of a child by `byte` or a higher one; `end` if there is none. Binary search. */
+  /**
+   * Returns the first index from `from` to `end` (excluded) of a child whose byte is at least
+   * `byte`; `end` if there is none. Binary search.
+   */
   seek(from: number, end: number, byte: number): number {
     const { bytes } = this
     let low = from
@@ -67,14 +70,14 @@ export class Children {
     return low
   }
 
-  /** The child of `node` by `byte`, or 0. */
+  /** Returns the child of `node` by `byte`, or 0. */
   by(node: number, byte: number): number {
     const end = this.end(node)
     const place = this.seek(this.first(node), end, byte)
     return place < end && this.bytes[place] === byte ? this.nodes[place] : 0
   }
 
-  /** The child of `node` that is `below`, or has it below itself. */
+  /** Returns the child of `node` that is `below` or an ancestor of it. */
   above(node: number, below: number): number {
     let low = this.first(node)
     for (let high = this.end(node); high - low > 1; ) {
@@ -85,7 +88,7 @@ export class Children {
     return this.nodes[low]
   }
 
-  /** As `TokenTrie.walk`; along its edges for a state that has few. */
+  /** As `TokenTrie.walk`, but follows the edges of a state that has few. */
   walk(node: number, state: number, found: Found, marks: ReadMarks | null = null): void {
     if (lexemes.base(state) !== Dead) {
       this.trie.walk(node, state, found, marks)
@@ -101,7 +104,10 @@ export class Children {
     }
   }
 
-  /** As `walk`, for `node` itself too: `state` is the one after its byte. Makes room in `found` where it might not suffice. */
+  /**
+   * As `walk`, but also for `node` itself: `state` is the one after its byte. Removes repeated
+   * tokens from `found` if the new ones might not fit.
+   */
   visit(node: number, state: number, found: Found, marks: ReadMarks | null = null): void {
     if (state === Dead) return
     if (marks !== null) {
@@ -120,7 +126,7 @@ export class Children {
   }
 }
 
-/** Below nodes of one list that lie below each other tokens are found several times: keeps each once. */
+/** Removes repeated tokens from `found`, which arise if nodes of one list lie below each other. */
 export function dropRepeated(found: Found): void {
   const tokens = new Set(found.tokens.subarray(0, found.tokenCount))
   found.tokens.set([...tokens])

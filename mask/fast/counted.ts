@@ -1,4 +1,6 @@
-/** Tokens by their number of characters, and the rows of those that have at most so many. */
+/**
+ * Tokens by their number of characters, and the rows of the tokens with at most a given number.
+ */
 import { grown } from "../../grammar/intern.ts"
 import { wordCount } from "../bits.ts"
 import { idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
@@ -6,15 +8,18 @@ import { idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
 export class CountedTokens {
   private readonly width: number
   private readonly duplicates: ReadonlyMap<number, readonly number[]>
-  /** By ascending number of characters. */
+  /** In ascending order of the number of characters. */
   private readonly tokens: Int32Array
-  /** Tokens with at most k characters: `tokens[0 .. ends[k])`. */
+  /** The tokens with at most k characters are `tokens[0 .. ends[k])`. */
   private readonly ends: Int32Array
   private readonly rows = new Map<number, Uint32Array>()
-  /** Whether each token has one number of characters; null until it is asked. */
+  /** Whether each token is listed once; null until computed. */
   private isDistinct: boolean | null = null
 
-  /** Tokens with their number of characters; below nodes that lie below each other one has several. */
+  /**
+   * Takes tokens with their number of characters. A token may come with several numbers if the
+   * nodes of a list lie below each other.
+   */
   constructor(pairs: Pairs, width: number, duplicates: ReadonlyMap<number, readonly number[]>) {
     this.width = width
     this.duplicates = duplicates
@@ -23,23 +28,26 @@ export class CountedTokens {
     this.ends = ends.subarray(1)
   }
 
-  /** The most characters that a token has. */
+  /** Returns the largest number of characters of a token. */
   get maxCount(): number {
     return Math.max(0, this.ends.length - 1)
   }
 
-  /** How many tokens have at most `bound` characters, ids that spell the same once. */
+  /**
+   * Returns the number of tokens with at most `bound` characters. Ids with the same spelling count
+   * once.
+   */
   countUpTo(bound: number): number {
     return this.ends.length === 0 ? 0 : this.ends[Math.min(bound, this.ends.length - 1)]
   }
 
-  /** The mask of the tokens with at most `bound` characters. */
+  /** Returns the mask of the tokens with at most `bound` characters. */
   recipe(bound: number): Recipe {
     const isSparse = this.countUpTo(bound) < this.width / 64
     return isSparse ? idsRecipe(this.ids(bound)) : rowRecipe(this.row(bound))
   }
 
-  /** Tokens with at most `bound` characters. */
+  /** Returns the tokens with at most `bound` characters. */
   ids(bound: number): Int32Array {
     const ids = this.tokens.slice(0, this.countUpTo(bound))
     if (this.duplicates.size === 0) return ids
@@ -48,7 +56,10 @@ export class CountedTokens {
     return Int32Array.from(all)
   }
 
-  /** Tokens with at most `bound` characters. Kept: at most as many rows as a token has characters. Shape [W]. */
+  /**
+   * Returns the row of the tokens with at most `bound` characters. Cached; there are at most as
+   * many rows as a token has characters. Shape [W].
+   */
   row(bound: number): Uint32Array {
     const most = Math.min(bound, this.maxCount)
     let row = this.rows.get(most)
@@ -66,7 +77,8 @@ export class CountedTokens {
   private filled(bound: number): Uint32Array {
     const { tokens } = this
     const end = this.countUpTo(bound)
-    // Most tokens are shorter than most bounds: clear the long ones in a copy of the row that has all.
+    // Most tokens are shorter than most bounds, so the long ones are cleared in a copy of the full
+    // row.
     const isMost = 2 * end > tokens.length && end < tokens.length && this.hasDistinct()
     const row = isMost ? this.row(this.maxCount).slice() : new Uint32Array(wordCount(this.width))
     for (let i = isMost ? end : 0; i < (isMost ? tokens.length : end); i++) {
@@ -95,7 +107,7 @@ export class CountedTokens {
   }
 }
 
-/** Values with keys, in the order in which they came. */
+/** Values with keys, in the order of insertion. */
 export class Pairs {
   length = 0
   values = new Int32Array(256)
@@ -108,7 +120,10 @@ export class Pairs {
     this.keys[this.length++] = key
   }
 
-  /** Values by ascending key, otherwise in their order (a counting sort): those of key k are `values[ends[k] .. ends[k + 1])`. */
+  /**
+   * Returns the values by ascending key, in stable order (a counting sort). The values of key k are
+   * `values[ends[k] .. ends[k + 1])`.
+   */
   sorted(): { values: Int32Array; ends: Int32Array } {
     const { keys, length } = this
     const ends = endsOf(keys, length)
@@ -116,8 +131,9 @@ export class Pairs {
   }
 }
 
-// Each loop in a function of its own: one that V8 enters through on-stack replacement of the first loop knows nothing of
-// the next ones, and is thrown away at each of them, every time (V8 of Node 20).
+// Each loop is a function of its own. V8 of Node 20 compiles a function that it enters by on-stack
+// replacement at its first loop without feedback for the later loops, and discards the code at each
+// of them, every time.
 
 function endsOf(keys: Int32Array, length: number): Int32Array {
   const ends = new Int32Array(mostOf(keys, length) + 2)

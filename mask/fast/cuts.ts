@@ -1,7 +1,8 @@
 /**
- * Cuts: what is below some trie nodes, cut by a set of characters as far as these lead from a state in a loop or along a chain.
+ * Cuts: the part of the slices below some trie nodes that one state allows.
  *
- * Slices belong to a set of characters and serve all states; a cut is what one state takes of them.
+ * A slice belongs to a set of characters and serves all states. A cut follows the characters of the
+ * set from one state, in a loop or along a chain, and takes what they reach of the slice.
  */
 import { type NodeLists, RootList } from "../lists.ts"
 import type { Recipe } from "../recipe.ts"
@@ -12,17 +13,17 @@ import type { Edges } from "./edges.ts"
 import { RootSlices } from "./rootslices.ts"
 import { type Group, Slices } from "./slices.ts"
 
-/** Characters in a row that most tokens stay below. */
+/** Most tokens have no more characters than this. */
 const UsualChain = 16
-/** More ways out of a set are found in one walk. */
+/** If more bytes than this leave a set, one walk finds all of their nodes. */
 const MaxWays = 64
 
 export interface Cut {
   /** The states after 0, 1, 2 … characters of the set. */
   readonly chain: readonly number[]
-  /** Tokens of these characters alone. */
+  /** Tokens that consist of these characters alone. */
   readonly inside: Recipe
-  /** Where others leave the set. */
+  /** The nodes at which other tokens leave the set. */
   readonly groups: readonly Group[]
 }
 
@@ -39,12 +40,15 @@ export class Cuts {
     this.rootSlices = new RootSlices(vocabulary, trie)
   }
 
-  /** Makes what every cut of all tokens needs at once, not when a mask waits for it: 40 ms for 128,000 tokens. */
+  /**
+   * Prepares what every cut of all tokens needs, so that no mask waits for it: 40 ms for 128,000
+   * tokens.
+   */
   prepare(): void {
     this.rootSlices.prepare()
   }
 
-  /** The edges of the trie, made when they are first asked for. */
+  /** Returns the edges of the trie, which the first call makes. */
   edgesByByte(): Edges {
     return this.rootSlices.edgesByByte()
   }
@@ -54,21 +58,24 @@ export class Cuts {
     return this.slices.bytes + this.rootSlices.bytes
   }
 
-  /** Forgets all slices. */
+  /** Evicts all slices. */
   clear(): void {
     this.slices.clear()
     this.rootSlices.clear()
   }
 
-  /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
+  /**
+   * Returns the cut by `set` of what is below `list`, as far as the characters of the set lead from
+   * `state`.
+   */
   of(list: number, state: number, set: number): Cut {
     return (list === RootList ? this.ofAll(state, set) : null) ?? this.below(list, state, set)
   }
 
-  /** What is below `list`, cut by `set`, as far as the characters of the set lead from `state`. */
+  /** As `of`, from the slices below `list`. */
   private below(list: number, state: number, set: number): Cut {
     const nodes = this.lists.view(list).slice()
-    // Most chains that fork do so soon: then the slice need not be made to its full depth.
+    // Most chains that fork do so early. The slice need not be made to its full depth then.
     let { states: chain, isForked } = this.characters.chain(state, set, UsualChain)
     let slice = this.slices.of(list, nodes, set, isForked ? chain.length - 1 : undefined)
     if (!isForked && slice.maxCount > UsualChain) {
@@ -81,7 +88,7 @@ export class Cuts {
     return { chain, inside: slice.tokens.recipe(room), groups: groups.filter(({ count }) => count <= room) }
   }
 
-  /** The same of all tokens; null where the chain forks or the set is left in many ways. */
+  /** As `of`, for all tokens; null if the chain forks or many bytes leave the set. */
   private ofAll(state: number, set: number): Cut | null {
     const firstBytes = this.characters.firstBytes(set)
     if (firstBytes.length === 0) return null
@@ -102,7 +109,7 @@ export class Cuts {
     }
   }
 
-  /** Whether the last state of `chain` goes on with itself. */
+  /** Returns whether the last state of `chain` leads to itself. */
   private isLoop(chain: readonly number[], set: number): boolean {
     const last = chain[chain.length - 1]
     return this.characters.after(last, set) === last

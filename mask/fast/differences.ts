@@ -1,20 +1,21 @@
 /**
- * What two states that read nearly alike do not read alike.
+ * The differences between two states that read nearly the same tokens.
  *
- * A search that has begun (thirty of the 32 digits that must not come in a row) goes on as one that has not behind most characters.
- * So its local mask is the other one's, corrected where the two have not met again: below few nodes of the trie.
+ * A search that has begun (thirty of the 32 digits that must not come in a row) continues after
+ * most characters like one that has not begun. So its local mask is the mask of the other state,
+ * corrected where the two still differ, which is below few nodes of the trie.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { Found, TokenTrie } from "../trie.ts"
 import type { Children } from "./children.ts"
 
-/** Nodes that are looked at; more cost as much as reading the state by itself. */
+/** Maximum number of nodes to visit. More cost as much as reading the state by itself. */
 const MaxNodes = 1 << 13
 
 export interface Difference {
-  /** What a state reads and its base does not read so. */
+  /** What the state reads and its base does not read in the same way. */
   readonly found: Found
-  /** What the base reads and the state does not read so. */
+  /** What the base reads and the state does not read in the same way. */
   readonly other: Found
 }
 
@@ -30,7 +31,7 @@ export class Differences {
     this.children = children
   }
 
-  /** What is below `nodes`; null where that is too much. */
+  /** Returns the differences below `nodes`; null if they need too many nodes. */
   find(nodes: Int32Array, state: number, base: number): Difference | null {
     this.left = MaxNodes
     for (const found of [this.found, this.other]) {
@@ -42,7 +43,7 @@ export class Differences {
     return { found: copied(this.found), other: copied(this.other) }
   }
 
-  /** Nodes below those bytes that only one of both reads first. */
+  /** Returns the number of nodes below the first bytes that only one of the two states reads. */
   private leastDifferent(nodes: Int32Array, state: number, base: number): number {
     const { trie, children } = this
     let count = 0

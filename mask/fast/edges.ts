@@ -1,43 +1,50 @@
 /**
- * The edges of the token trie by their byte, each with the characters before it: which nodes are reached by a byte after
- * nothing but characters of some set takes one comparison an edge, where a walk meets every node before them.
+ * The edges of the token trie by their byte, each with the characters before it. Finding the nodes
+ * that a byte reaches after characters of one set takes one comparison per edge, while a walk
+ * visits every node before them.
  */
 
 import { End, Head, Stride, type TokenTrie } from "../trie.ts"
 import { afterFirst, afterNext } from "./characters.ts"
 
-/** Words of a set of first bytes: one bit an ASCII character, then one a byte from 0xc0 on. */
+/**
+ * Words of a set of first bytes: one bit for each ASCII character, then one for each byte from 0xc0
+ * on.
+ */
 const SetWords = 6
 
-/** The place of a first byte in such a set. */
+/** Returns the index of a first byte in such a set. */
 function place(first: number): number {
   return first < 0x80 ? first : first - 0x40
 }
 
-/** `firstBytes` as a set of `SetWords` words. */
+/** Returns `firstBytes` as a set of `SetWords` words. */
 function wordsOf(firstBytes: Uint8Array): Int32Array {
   const words = new Int32Array(SetWords)
   for (const byte of firstBytes) words[place(byte) >>> 5] |= 1 << (place(byte) & 31)
   return words
 }
 
-/** Nodes with the number of characters before each. */
+/** Nodes, and the number of characters before each. */
 export interface EdgesAfter {
   readonly nodes: Int32Array
   readonly counts: Int32Array
 }
 
 export class Edges {
-  /** Nodes by the byte that leads to them from the end of a character: byte b's are `nodes[offsets[b] .. ends[b])`, ascending. */
+  /**
+   * Nodes by the byte that leads to them from the end of a character. Those of byte b are
+   * `nodes[offsets[b] .. ends[b])`, ascending.
+   */
   private readonly offsets = new Int32Array(257)
   private readonly ends: Int32Array
   private readonly nodes: Int32Array
-  /** Characters before the byte. */
+  /** Number of characters before the byte. */
   private readonly counts: Uint16Array
   /** First bytes of these characters. Shape [n, SetWords]. */
   private readonly before: Int32Array
 
-  /** One walk over the trie: 22 ms and 8 MiB for 275,000 nodes, once a vocabulary. */
+  /** Walks once over the trie: 22 ms and 8 MiB for 275,000 nodes, once for each vocabulary. */
   constructor(trie: TokenTrie) {
     const { nodes } = trie
     const ends = new Int32Array(257)
@@ -48,7 +55,10 @@ export class Edges {
     this.nodes = new Int32Array(count)
     this.counts = new Uint16Array(count)
     this.before = new Int32Array(count * SetWords)
-    /** By depth: what is left of the last character, characters begun, and the set of their first bytes. */
+    /**
+     * By depth: the code of the last character, the number of characters begun, and the set of
+     * their first bytes.
+     */
     const codes = new Int32Array(trie.maxDepth + 1)
     const begun = new Int32Array(trie.maxDepth + 1)
     const sets = new Int32Array((trie.maxDepth + 1) * SetWords)
@@ -75,12 +85,15 @@ export class Edges {
       if (code === 0) sets[from + SetWords + (place(byte) >>> 5)] |= 1 << (place(byte) & 31)
       at += Stride
     }
-    // Ranges may have room at their ends, where bytes came within a character.
+    // A range may have unused space at its end, since edges within a character were counted too.
     this.offsets.set(ends)
     this.ends = next
   }
 
-  /** Nodes, ascending, that `byte` leads to after characters that all begin with bytes of `firstBytes`. */
+  /**
+   * Returns the nodes, ascending, that `byte` leads to after characters that all begin with bytes
+   * of `firstBytes`.
+   */
   after(firstBytes: Uint8Array, byte: number): EdgesAfter {
     const [a, b, c, d, e, f] = wordsOf(firstBytes).map((word) => ~word)
     const { before } = this
@@ -98,7 +111,10 @@ export class Edges {
     return { nodes: nodes.slice(0, found), counts: counts.slice(0, found) }
   }
 
-  /** Nodes, ascending, that `byte` leads to from the end of a character. A view: read only. */
+  /**
+   * Returns the nodes, ascending, that `byte` leads to from the end of a character. The result is a
+   * view: read-only.
+   */
   by(byte: number): Int32Array {
     return this.nodes.subarray(this.offsets[byte], this.ends[byte])
   }

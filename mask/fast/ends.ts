@@ -1,9 +1,10 @@
 /**
- * Where free text may end inside of a token, as far as something can follow there.
+ * The nodes inside tokens at which free text may end and something can follow.
  *
- * A lexeme that may end behind every character has an exit at nearly every node of the trie: listing them takes a hundred
- * milliseconds and a megabyte a state. But what follows begins with few bytes, `<` for the end of a tag, so only nodes with such
- * a child matter. Those are found from the edges by byte, and the lexeme is read along the ways to them alone.
+ * A lexeme that may end after every character has an exit at nearly every node of the trie: listing
+ * them takes a hundred milliseconds and a megabyte per state. But what follows begins with few
+ * bytes, such as `<` for the end of a tag, so only nodes with such a child matter. These are found
+ * from the edges by byte, and the lexeme is read along the paths to them alone.
  */
 import { lowerBound, QuadTable } from "../../grammar/intern.ts"
 import { bytesOf, hasByte } from "../../grammar/lexeme/bytesets.ts"
@@ -15,11 +16,17 @@ import type { Edges } from "./edges.ts"
 import type { ListTables } from "./listtables.ts"
 import type { ListWalks } from "./listwalks.ts"
 
-/** Answers that are kept. */
+/** Maximum number of cached results. */
 const MaxKnown = 1 << 12
-/** Below so many trie nodes a walk finds the ends sooner than a look at the edges by each byte. */
+/**
+ * Below a node with at most this many trie nodes below it, a walk finds the ends faster than the
+ * edges by byte.
+ */
 const MaxWalkNodes = 512
-/** A walk past everything is sooner than ways to so large a part of the edges: 1 in so many. */
+/**
+ * If more than 1 in this many edges has one of the bytes, one walk is faster than the paths to
+ * these edges.
+ */
 const ManyEdges = 8
 
 export class TextEnds {
@@ -28,10 +35,13 @@ export class TextEnds {
   private readonly lists: ListTables
   private readonly edges: () => Edges
   private readonly walks: ListWalks
-  /** (list, lexeme state, set of bytes), and the answer by its id. */
+  /** Ids of (list, lexeme state, set of bytes), and the result of each id. */
   private keys = new QuadTable()
   private known: number[] = []
-  /** The way to the node at hand, from the root of its list on: nodes, and the lexeme states after them. */
+  /**
+   * The path from the root of the list to the current node: its nodes, and the lexeme state after
+   * each.
+   */
   private readonly path: Int32Array
   private readonly states: Int32Array
 
@@ -46,8 +56,9 @@ export class TextEnds {
   }
 
   /**
-   * The nodes below those of `list`, between two characters, where `lexemeState` may end with the plain tag and one of the set
-   * `bytes`, none of them within a character, goes on; `NoList` for none.
+   * Returns the list of the nodes below those of `list`, between two characters, where
+   * `lexemeState` may end with the plain tag and a byte of the set `bytes` follows; `NoList` if
+   * there are none. `bytes` must not include bytes within a character.
    */
   before(list: number, lexemeState: number, bytes: number): number {
     if (this.known.length >= MaxKnown) {
@@ -78,7 +89,7 @@ export class TextEnds {
     return found.size === 0 ? NoList : this.lists.intern([...found].sort((a, b) => a - b))
   }
 
-  /** How many edges the trie has by the bytes of a set. */
+  /** Returns how many edges of the trie have a byte of the set. */
   private edgeCount(bytes: number): number {
     let count = 0
     for (const byte of bytesOf(bytes)) count += this.edges().by(byte).length
@@ -99,7 +110,10 @@ export class TextEnds {
     } else for (const byte of bytesOf(bytes)) this.addBelow(root, lexemeState, this.edges().by(byte), found)
   }
 
-  /** Adds the nodes below `root` where the lexeme may end and one of the set `bytes` goes on, by a walk. */
+  /**
+   * Adds the nodes below `root` where the lexeme may end and a byte of the set `bytes` follows.
+   * Finds them by a walk.
+   */
   private addNear(root: number, lexemeState: number, bytes: number, found: Set<number>): void {
     const { trie, states } = this
     states[trie.depth(root)] = lexemeState
@@ -111,7 +125,10 @@ export class TextEnds {
     })
   }
 
-  /** The same for many nodes, some of which lie below others: what is below both is read once. A node may come several times. */
+  /**
+   * Returns the same for many nodes, some of which lie below others: what is below both is read
+   * once. The result may have duplicates.
+   */
   private nestedEnds(roots: Int32Array, lexemeState: number, bytes: number): number[] {
     const { exits } = this.walks.belowNested(roots, lexemeState)
     const nodes: number[] = []
@@ -128,7 +145,10 @@ export class TextEnds {
     return false
   }
 
-  /** Adds the parents of `nodes`, which ascend, that are below `root` and where the lexeme may end. */
+  /**
+   * Adds the parents of `nodes` that are below `root` and where the lexeme may end. `nodes` must be
+   * ascending.
+   */
   private addBelow(root: number, lexemeState: number, nodes: Int32Array, found: Set<number>): void {
     const { trie, children, path, states } = this
     const end = trie.nodes[root + End]
@@ -138,7 +158,7 @@ export class TextEnds {
     for (let i = lowerBound(nodes, root + 1); i < nodes.length && nodes[i] < end; i++) {
       const node = nodes[i]
       while (trie.nodes[path[top] + End] <= node) top--
-      // Down to the parent, as far as the lexeme goes.
+      // Goes down to the parent, as far as the lexeme allows.
       for (;;) {
         const child = children.above(path[top], node)
         if (child === node) {

@@ -1,4 +1,6 @@
-/** Local masks as they are kept, and one of them corrected where another state differs from its own. */
+/**
+ * Cached local masks, and the correction of one for a state that differs from its own.
+ */
 import type { Local } from "../local.ts"
 import { listedCount, noIds, type Recipe, recipe } from "../recipe.ts"
 import type { Found } from "../trie.ts"
@@ -8,25 +10,26 @@ import { joined, without } from "./unions.ts"
 
 /** A recipe whose row and `common` may be shared between entries. */
 export interface FastLocal extends Local, Kept {
-  /** No other one has it; 0 until it stands for all that are equal. */
+  /** Identifies this local mask; 0 until it represents all that are equal to it. */
   serial: number
 }
 
-/** An entry, its own arrays aside. */
+/** Bytes of an entry, excluding its arrays. */
 export const entryBytes = 96
 
-/** All entries are this literal's, see `recipe`. */
+/** All entries come from this object literal, see `recipe`. */
 export function entry({ row, common, removed, ids }: Recipe, exits: Int32Array, bytes: number): FastLocal {
   return { row, common, removed, ids, exits, bytes, serial: 0, generation: 0 }
 }
 
-/** `plain` with what is in `found`, without what is in `other` alone. */
+/** Returns `plain` with what is in `found`, and without what is only in `other`. */
 export function corrected(plain: FastLocal, found: Found, other: Found, lists: ListTables): FastLocal {
   if (countOf(found) + countOf(other) === 0) return plain
   const added = lists.withDuplicates(found.tokens.subarray(0, found.tokenCount))
   const taken = without(lists.withDuplicates(other.tokens.subarray(0, other.tokenCount)), added)
   const exits = lists.patched(plain.exits, other.exits, found.exits)
-  // Loops: lists made of lists come in so many kinds that what is compiled for them does not last. Copies have no room to spare.
+  // Loops instead of array methods, because arrays made from arrays come in so many kinds that V8
+  // discards the code compiled for them. `slice` makes copies without spare capacity.
   const ids: Int32Array[] = []
   for (let i = 0; i < plain.ids.length; i++) addSome(ids, without(plain.ids[i], taken))
   addSome(ids, added)
@@ -39,7 +42,7 @@ export function corrected(plain: FastLocal, found: Found, other: Found, lists: L
   return entry(mask, exits, entryBytes + 4 * (taken.length + added.length))
 }
 
-/** Tokens and exits that were found. */
+/** Returns the number of tokens and of numbers in the exits; 0 if nothing was found. */
 export function countOf(found: Found): number {
   return found.tokenCount + found.exits.length
 }

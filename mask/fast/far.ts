@@ -1,9 +1,11 @@
 /**
- * Long tokens by themselves: what tells two states apart that no short token can tell apart.
+ * Long tokens, read separately, because they show differences between two states that no short
+ * token shows.
  *
- * Few tokens are longer than 24 bytes (344 of Llama 3's 128,256), but a count is seen as far as the longest one reaches: 128 bytes.
- * So a state near a bound shares its local mask with those farther away, but for the nodes below the 24th byte; these are read
- * for each state.
+ * Few tokens are longer than 24 bytes (344 of Llama 3's 128,256), but a bound on a count matters as
+ * far away as the longest one reaches: 128 bytes. So a state near a bound shares its local mask
+ * with states farther away, except for the nodes below the 24th byte; these are read for each
+ * state.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import { End, type Found, Head, Stride, Token, type TokenTrie } from "../trie.ts"
@@ -11,12 +13,12 @@ import { End, type Found, Head, Stride, Token, type TokenTrie } from "../trie.ts
 export class FarTokens {
   private readonly trie: TokenTrie
   private readonly depth: number
-  /** Nodes at `depth` that have children, and those above them, in trie order. */
+  /** Nodes at `depth` that have children, and their ancestors, in trie order. */
   private readonly path: readonly number[]
   /** The two states by depth. */
   private readonly mine: Int32Array
   private readonly theirs: Int32Array
-  /** A state by depth, for one walk. */
+  /** The state by depth, for one walk. */
   private readonly states: Int32Array
 
   constructor(trie: TokenTrie, depth: number) {
@@ -31,7 +33,7 @@ export class FarTokens {
       above[at] = node
       if (at < depth) return true
       if (!trie.hasChildren(node)) return false
-      // Those above it that are there already are the last ones, down to some depth.
+      // The ancestors down to some depth are already in the path.
       let first = 1
       const last = path.length === 0 ? 0 : path[path.length - 1]
       while (first < depth && above[first] <= last) first++
@@ -41,14 +43,15 @@ export class FarTokens {
     this.path = path
   }
 
-  /** Whether no token is so long. */
+  /** Whether no token is longer than `depth`. */
   get isEmpty(): boolean {
     return this.path.length === 0
   }
 
   /**
-   * Collects into `found` what `state` reads beyond the depth, and into `other` what `near` does, which no shorter token can tell from
-   * it: where both are one state nothing is collected. Costs the nodes of the long tokens.
+   * Collects into `found` what `state` reads beyond `depth`, and into `other` what `near` reads
+   * there; nothing is collected where both have reached the same state. No shorter token may
+   * distinguish the two. Cost: the nodes of the long tokens.
    */
   differ(state: number, near: number, found: Found, other: Found): void {
     const { trie, path, mine, theirs, depth: most } = this
@@ -76,7 +79,10 @@ export class FarTokens {
     }
   }
 
-  /** As `TokenTrie.walk`, along texts on which most states are met once. */
+  /**
+   * As `TokenTrie.walk`, for paths on which most states occur only once, so that their rows need
+   * not be made.
+   */
   private walk(node: number, state: number, found: Found): void {
     const { trie, states } = this
     const { nodes } = trie

@@ -1,7 +1,8 @@
 /**
- * Local masks of states from which many bytes go on whatever follows, though each beginning is a state of its own: an A-label
- * of a host name, a class of a pattern. The tokens of these bytes alone are found once per list of trie nodes; asked of the
- * automaton are only the nodes at which a token leaves them, along the few paths to those.
+ * Local masks of states with free bytes, which may be read whatever follows although each prefix
+ * leads to a state of its own: an A-label of a host name, a class of a pattern. The tokens that
+ * consist of free bytes alone are found once per list of trie nodes. The automaton is only run to
+ * the nodes at which the other tokens leave the free bytes, along the few paths to them.
  */
 
 import type { FreeBytes } from "../../grammar/lexeme/expr/machine.ts"
@@ -12,18 +13,21 @@ import type { Found, TokenTrie } from "../trie.ts"
 import type { Children } from "./children.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
 
-/** Rooms above this are rounded down to a multiple of `RoomStep`: few tokens are longer. */
+/**
+ * A number of free bytes above this is rounded down to a multiple of `RoomStep`, since few tokens
+ * are longer.
+ */
 const ManyBytes = 16
 const RoomStep = 8
 const MaxRoom = 48
-/** Ways of a state with a row: it has not told them. */
+/** The bytes that may leave a state with a row, since a row does not list them. */
 const allBytes = Array.from({ length: 256 }, (_, byte) => byte)
 
 export class FreeMasks {
   private readonly children: Children
   private readonly width: number
   private readonly made = new Map<string, FreeTokens>()
-  /** Bytes of what is kept, rows that are made later aside. */
+  /** Bytes of what is cached, excluding rows that are made later. */
   bytes = 0
 
   constructor(children: Children, width: number) {
@@ -31,13 +35,16 @@ export class FreeMasks {
     this.width = width
   }
 
-  /** Forgets everything. */
+  /** Evicts everything. */
   clear(): void {
     this.made.clear()
     this.bytes = 0
   }
 
-  /** The tokens below `nodes` that need no look; adds the others that `state` reads to `found`. `list` is the identity of `nodes`. */
+  /**
+   * Returns the tokens below `nodes` that consist of free bytes; adds the others that `state` reads
+   * to `found`. `list` identifies `nodes`.
+   */
   read(
     list: number,
     nodes: ArrayLike<number>,
@@ -69,16 +76,19 @@ export class FreeMasks {
 }
 
 class FreeTokens {
-  /** Tokens that consist of the bytes alone. */
+  /** Tokens that consist of free bytes alone. */
   readonly inside: CountedTokens
-  /** The union of the paths to where others leave them, in trie order. Shape [n]: byte, index of the parent or -1. */
+  /**
+   * The union of the paths to the nodes at which other tokens leave the free bytes, in trie order.
+   * Shape [n]: byte, and index of the parent or -1.
+   */
   private readonly path: Int32Array
   private readonly parents: Int32Array
-  /** Shape [n]: the node behind the first byte that is not free, else 0. */
+  /** Shape [n]: the node after the first byte that is not free, else 0. */
   private readonly leaving: Int32Array
   private readonly states: Int32Array
 
-  /** `ways` are the bytes that may leave; no more than `room` bytes are free. */
+  /** `ways` are the bytes that may leave; at most `room` bytes are free. */
   constructor(
     trie: TokenTrie,
     width: number,
@@ -94,10 +104,13 @@ class FreeTokens {
     const path: number[] = []
     const parents: number[] = []
     const leaving: number[] = []
-    /** By depth: the byte, and its place in `path` once a node at which a token leaves is below, else -1. */
+    /**
+     * By depth: the byte, and its index in `path` if a node at which a token leaves lies below,
+     * else -1.
+     */
     const read = new Uint8Array(trie.maxDepth + 1)
     const places = new Int32Array(trie.maxDepth + 1)
-    /** Where plain text is by depth, which tells what is a character. */
+    /** By depth: the lexeme state of plain text, which shows whether the bytes form characters. */
     const texts = new Int32Array(trie.maxDepth + 1)
     for (let i = 0; i < roots.length; i++) {
       const top = trie.depth(roots[i])

@@ -1,16 +1,16 @@
 /**
  * A cache by pairs of integers within a bound of bytes, in two generations.
  *
- * What is asked for is kept in the young one. When that has grown to half of the bound it becomes the old one, whose
- * place in memory is free again; what is asked for there once more is young again. So what is in use stays, at the cost
- * of one look-up, and what is not goes after half of the bound at the latest.
+ * Every look-up puts its value into the young generation. When that has grown to half of the bound
+ * it becomes the old one, and the former old one is freed. So values in use stay, at the cost of
+ * one look-up, and others are evicted after half of the bound at the latest.
  */
 import { PairMap } from "../../grammar/intern.ts"
 
-/** What is kept, under one pair or under several. */
+/** A cached value, under one pair or several. */
 export interface Kept {
   readonly bytes: number
-  /** The last generation that counts its bytes; 0 at first. Belongs to the cache. */
+  /** The last generation that counts its bytes; 0 at first. Only the cache writes it. */
   generation: number
 }
 
@@ -22,7 +22,7 @@ interface Generation<T> {
   bytes: number
 }
 
-/** A pair and its value in the maps. */
+/** Bytes of a pair and its value in the maps. */
 export const placeBytes = 64
 
 export class Generations<T extends Kept> {
@@ -35,12 +35,12 @@ export class Generations<T extends Kept> {
     this.maxBytes = maxBytes
   }
 
-  /** Of both generations: never more than the bound and one value. */
+  /** Bytes of both generations: at most the bound and one value. */
   get bytes(): number {
     return this.young.bytes + this.old.bytes
   }
 
-  /** Another one each time that an old generation has gone, be it that something was asked for again. */
+  /** Changes each time an old generation is freed, which a look-up can cause too. */
   get generation(): number {
     return this.young.id
   }
@@ -55,12 +55,12 @@ export class Generations<T extends Kept> {
     return value
   }
 
-  /** Keeps `value`, which is not there yet under this pair. */
+  /** Caches `value` under this pair, which must not have a value yet. */
   set(a: number, b: number, value: T): void {
     const { young } = this
     young.places.set(a, b, young.values.push(value) - 1)
     young.bytes += placeBytes
-    // A value that several pairs have counts once in each generation that holds it.
+    // A value under several pairs counts once in each generation that holds it.
     if (value.generation !== young.id) {
       value.generation = young.id
       young.bytes += value.bytes
@@ -71,7 +71,7 @@ export class Generations<T extends Kept> {
     this.young = next
   }
 
-  /** Forgets everything. */
+  /** Evicts everything. */
   clear(): void {
     const [young, old] = [this.begin(), this.begin()]
     this.young = young

@@ -1,8 +1,9 @@
 /**
- * Masks that are kept, each as its recipe until it has been written so often that a row to copy is worth its memory.
+ * Cached masks. Each is a recipe until it has been written so often that a row to copy is worth its
+ * memory.
  *
- * A union of the same local masks is one mask, whichever grammar asks for it: of 143,370 unions of MaskBench's development split
- * 23,217 differ.
+ * A union of the same local masks is one mask, whichever grammar needs it: of the 143,370 unions of
+ * MaskBench's development split, 23,217 are distinct.
  */
 import { TupleTable } from "../../grammar/intern.ts"
 import { wordCount } from "../bits.ts"
@@ -12,20 +13,20 @@ import { idsRecipe, listedCount, type Recipe, rowRecipe, writeRecipe } from "../
 import type { FastLocal } from "./entry.ts"
 import { uniteShared } from "./unions.ts"
 
-/** A mask of which so many ids were set, over all its uses, is kept as a row to copy. */
+/** A mask becomes a row to copy once all its uses together have set more ids than this. */
 const ManyIds = 4_096
-/** So few are set in the time in which a row is copied. */
+/** Setting this many ids takes as long as copying a row. */
 const FewIds = 64
-/** What a union takes beside its recipe: its key, itself, its places in tables. */
+/** Bytes of a union besides its recipe: its key, the object, its entries in tables. */
 const unionBytes = 160
 
-/** `KeptMasks` alone writes to it. */
+/** A cached mask. Only `KeptMasks` writes to it. */
 export interface FastMask extends KeptMask {
-  /** How it is written at the moment. */
+  /** How the mask is currently written. */
   recipe: Recipe
-  /** Ids that are set one by one each time. */
+  /** Number of ids that each use sets one by one. */
   listed: number
-  /** Those of all uses. */
+  /** Number of ids that all uses have set. */
   set: number
 }
 
@@ -34,17 +35,20 @@ export class KeptMasks {
   private readonly maxBytes: number
   private readonly maxRows: number
   private readonly keepsRows: boolean
-  /** By the serials of the parts, which ascend, and the number of end ids behind them. */
+  /** Ids of the ascending serials of the parts, followed by the number of end ids. */
   private unions = new TupleTable()
   private masks: FastMask[] = []
   private maskBytes = 0
-  /** The masks that are rows to copy, in a ring. */
+  /** The masks that are rows to copy, in a ring buffer. */
   private readonly rows: FastMask[] = []
-  /** Rows that were made. */
+  /** Number of rows that were made. */
   private rowCount = 0
   private key = new Int32Array(16)
 
-  /** `width`: of the vocabulary; `maxBytes`: of all unions, and as many of rows to copy. */
+  /**
+   * `width` is that of the vocabulary. `maxBytes` bounds all unions, and separately the rows to
+   * copy.
+   */
   constructor(width: number, maxBytes: number, keepsRows = true) {
     this.width = width
     this.maxBytes = maxBytes
@@ -56,7 +60,7 @@ export class KeptMasks {
     return this.maskBytes + 4 * wordCount(this.width) * this.rows.length
   }
 
-  /** The union of `parts` and of the tokens `endIds`, which are always the same or none. */
+  /** Returns the union of `parts` and of the tokens `endIds`, which are always the same or none. */
   unionOf(parts: readonly FastLocal[], endIds: Int32Array): FastMask {
     if (this.key.length <= parts.length) this.key = new Int32Array(2 * parts.length)
     const { key } = this
@@ -76,7 +80,10 @@ export class KeptMasks {
     return mask
   }
 
-  /** A mask that no other state shares, though its row may be another's. Many ids are a row at once: as a list they would take more. */
+  /**
+   * Returns a mask that no other state shares, though its row may be shared. Many ids become a row
+   * at once, because a list of them would take more memory.
+   */
   alone(recipe: Recipe, isSharedRow: boolean): FastMask {
     const isLong = listedCount(recipe) >= this.width / 64
     const plain = isLong ? rowRecipe(this.rowOf(recipe)) : recipe
@@ -85,16 +92,16 @@ export class KeptMasks {
     return { plain, bytes, recipe: plain, listed, set: 0 }
   }
 
-  /** How to write `mask`, which is about to be written. */
+  /** Returns how to write `mask`, which the caller is about to write. */
   use(mask: FastMask): Recipe {
     mask.set += mask.listed
-    // Not at once: most masks are asked for once.
+    // Not at the first use, since most masks are used once.
     if (this.keepsRows && mask.set > ManyIds && mask.listed > FewIds && mask.set > mask.listed)
       this.keepRow(mask)
     return mask.recipe
   }
 
-  /** Unions that are asked for from now on are made anew. */
+  /** Evicts the unions; those that are needed again are made again. */
   forgetUnions(): void {
     const unions = new TupleTable()
     this.masks = []
@@ -102,7 +109,9 @@ export class KeptMasks {
     this.unions = unions
   }
 
-  /** In place of the oldest one, where there are enough: what is in use comes back. */
+  /**
+   * Replaces the oldest row if there are enough rows; a mask that is still in use gets a row again.
+   */
   private keepRow(mask: FastMask): void {
     const row = this.rowOf(mask.plain)
     const place = this.rowCount++ % this.maxRows

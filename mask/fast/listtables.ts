@@ -1,5 +1,6 @@
 /**
- * What shortcuts ask of lists of trie nodes: unions, differences, children, what may follow below them. All of it memoised.
+ * Operations on lists of trie nodes for the shortcuts: unions, differences, children, and the bytes
+ * that may follow below them. All of them are memoized.
  */
 import { PairMap, TupleTable } from "../../grammar/intern.ts"
 import { byteSet, hasByte, NoBytes } from "../../grammar/lexeme/bytesets.ts"
@@ -10,33 +11,33 @@ import { ByteEdges } from "./byteedges.ts"
 import type { Children } from "./children.ts"
 import type { Quotes } from "./quotes.ts"
 
-/** The children of longer lists are looked for among the edges of their byte. */
+/** The children of longer lists are searched among the edges of their byte. */
 const ManyNodes = 256
-/** Unions and differences that are kept, of each kind. */
+/** Maximum number of cached unions, and of cached differences. */
 const MaxKnown = 1 << 16
 
 export class ListTables extends NodeLists {
   private readonly children: Children
   private readonly quotes: Quotes
   private readonly hasGuards: boolean
-  /** Trie nodes below each list. */
+  /** Number of trie nodes below each list. */
   private readonly sizes: number[] = []
   private readonly quotedLists = new Map<number, { open: number; closing: number }>()
   /** (list, byte) → list of children + 1. */
   private readonly childLists = new PairMap()
-  /** (list, list) → the nodes of both, and those of the first alone. */
+  /** (list, list) → the nodes of both; and those of the first that are not in the second. */
   private readonly unions = new PairMap()
   private readonly differences = new PairMap()
   /** Made for the first long list. */
   private edges: ByteEdges | null = null
-  /** By list: whether some token goes on with a quote below it. */
+  /** By list: whether some token continues with a quote below it. */
   private readonly haveQuotes: boolean[] = []
-  /** Lists of lists, ascending, and the list of all their nodes by the id of each. */
+  /** Ids of ascending lists of lists, and by id the list of all their nodes. */
   private groups = new TupleTable()
   private groupUnions: number[] = []
   /** By list: the tokens that end there. */
   private readonly ownTokens: Int32Array[] = []
-  /** By list: the set of the bytes with which tokens go on there. */
+  /** By list: the set of the bytes with which tokens continue there. */
   private readonly byteSets: number[] = []
 
   constructor(children: Children, quotes: Quotes, hasGuards = true) {
@@ -47,8 +48,8 @@ export class ListTables extends NodeLists {
   }
 
   /**
-   * Splits `list` into two lists, -1 for an empty one: `open`, below which no token has two quotes, so that no string that is
-   * opened there closes there; and `closing`, the other nodes.
+   * Splits `list` into two lists, -1 if empty: `open`, below which no token has two quotes, so that
+   * no string opened there closes there; and `closing`, the other nodes.
    */
   quoted(list: number): { open: number; closing: number } {
     let parts = this.quotedLists.get(list)
@@ -63,7 +64,7 @@ export class ListTables extends NodeLists {
     return parts
   }
 
-  /** The nodes of both lists. */
+  /** Returns the list of the nodes of both lists. */
   union(list: number, other: number): number {
     if (list === other || other === NoList) return list
     if (list === NoList) return other
@@ -75,7 +76,9 @@ export class ListTables extends NodeLists {
     return union
   }
 
-  /** The nodes of all `lists`, which are put in order, each once. */
+  /**
+   * Returns the list of the nodes of all `lists`. Sorts `lists` in place and removes duplicates.
+   */
   unionOf(lists: Int32Array): number {
     if (lists.length === 1) return lists[0]
     if (lists.length === 2) return this.union(lists[0], lists[1])
@@ -101,7 +104,7 @@ export class ListTables extends NodeLists {
     return this.table.intern(nodes, distinct(nodes.sort(), count))
   }
 
-  /** The nodes of `list` that are not in `other`. */
+  /** Returns the list of the nodes of `list` that are not in `other`. */
   without(list: number, other: number): number {
     if (other === NoList) return list
     const known = this.differences.get(list, other)
@@ -118,7 +121,7 @@ export class ListTables extends NodeLists {
     return rest
   }
 
-  /** The bytes with which tokens go on below `list`, as a set of `bytesets.ts`. */
+  /** Returns the bytes with which tokens continue below `list`, as a set of `bytesets.ts`. */
   nextBytes(list: number): number {
     this.byteSets[list] ??= this.bytesBelow(list)
     return this.byteSets[list]
@@ -136,13 +139,13 @@ export class ListTables extends NodeLists {
     return byteSet(bytes)
   }
 
-  /** Whether some token goes on with a quote below a node of `list`. */
+  /** Returns whether some token continues with a quote below a node of `list`. */
   hasQuote(list: number): boolean {
     this.haveQuotes[list] ??= this.view(list).some((node) => this.quotes.isBelow(node))
     return this.haveQuotes[list]
   }
 
-  /** Trie nodes below `list`. */
+  /** Returns the number of trie nodes below `list`. */
   size(list: number): number {
     if (this.sizes[list] === undefined) {
       let size = 0
@@ -152,7 +155,7 @@ export class ListTables extends NodeLists {
     return this.sizes[list]
   }
 
-  /** The list of the children by `byte` of the nodes in `list`; -1 if there are none. */
+  /** Returns the list of the children by `byte` of the nodes in `list`; -1 if there are none. */
   childrenBy(list: number, byte: number): number {
     const known = this.childLists.get(list, byte)
     if (known >= 0) return known - 1
@@ -175,7 +178,7 @@ export class ListTables extends NodeLists {
     return found
   }
 
-  /** Tokens that end at the nodes of `list`; memoised for short lists. */
+  /** Returns the tokens that end at the nodes of `list`; memoized for short lists. */
   tokens(list: number): Int32Array {
     if (this.length(list) > ManyNodes) return this.tokensAt(list)
     this.ownTokens[list] ??= this.tokensAt(list)
@@ -189,8 +192,8 @@ export class ListTables extends NodeLists {
   }
 
   /**
-   * As in `NodeLists`, without nodes at which tokens go on only with bytes that the tag forbids: an identifier could end in the
-   * middle of each word, but there no other lexeme begins.
+   * As in `NodeLists`, but without nodes at which tokens continue only with bytes that the tag
+   * forbids: an identifier could end in the middle of each word, but no other lexeme begins there.
    */
   override exits(exits: readonly number[]): Int32Array {
     if (exits.length === 0 || !this.hasGuards) return super.exits(exits)
@@ -209,7 +212,7 @@ export class ListTables extends NodeLists {
     return super.exits(kept)
   }
 
-  /** Whether some token goes on at `node` with a byte that is not in `set`. */
+  /** Returns whether some token continues at `node` with a byte that is not in `set`. */
   private goesOnWithout(set: number, node: number): boolean {
     const { children } = this
     const end = children.end(node)
@@ -218,7 +221,10 @@ export class ListTables extends NodeLists {
     return false
   }
 
-  /** The (tag, list) pairs `pairs`, less the (node, tag) pairs `taken`, which are in it, and with those `added`. */
+  /**
+   * Returns the (tag, list) pairs `pairs` without the (node, tag) pairs `taken`, which must be in
+   * it, and with the pairs `added`.
+   */
   patched(pairs: Int32Array, taken: readonly number[], added: readonly number[]): Int32Array {
     if (taken.length === 0 && added.length === 0) return pairs
     const byTag = new Map<number, number>()

@@ -1,31 +1,32 @@
 /**
- * Walks below all nodes of a list, past what was read before.
+ * Walks below all nodes of a list that skip what they have already read.
  *
- * An identifier may end nearly anywhere in a word, so what follows it is read from fifty thousand nodes of which most lie below
- * others. Each node is marked with the state in which it was read last: what is read in the same state is not read again. And
- * what a state of few edges reads is found among the children of all nodes by their bytes.
+ * An identifier may end nearly anywhere in a word, so what follows it is read from fifty thousand
+ * nodes, most of which lie below others. Each node is marked with the state in which it was last
+ * read, and is not read again in the same state. For a state with few edges, the children of all
+ * nodes are found by their bytes.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import { type Found, type ReadMarks, Stride, type TokenTrie } from "../trie.ts"
 import { type Children, dropRepeated } from "./children.ts"
 import type { ListTables } from "./listtables.ts"
 
-/** Children by so many bytes are looked for one byte after the other. */
+/** A state with at most this many edges is read along its edges, even below many nodes. */
 const FewEdges = 2
-/** No state has such a number: when stamps reach it they begin anew. */
+/** No state has so large a number; stamps that reach it start again at 0. */
 const MaxStamp = 1 << 30
 
 export class ListWalks {
-  /** What was read last. It has room for all tokens twice. */
+  /** The results of the last walk. It has room for all tokens twice. */
   readonly found: Found
-  /** Nodes of a list from which on nodes are marked. */
+  /** Lists of at least this many nodes are walked with marks. */
   readonly minNested: number
   private readonly children: Children
   private readonly trie: TokenTrie
   private readonly lists: ListTables
-  /** Made for the first list of many nodes. */
+  /** Made for the first list with many nodes. */
   private marks: ReadMarks | null = null
-  /** The state after each byte; -1 for those that are not known yet. */
+  /** The state after each byte; -1 if not computed yet. */
   private readonly nexts = new Int32Array(256)
 
   constructor(children: Children, lists: ListTables, minNested: number) {
@@ -36,19 +37,20 @@ export class ListWalks {
     this.found = { tokens: new Int32Array(2 * this.trie.nodeCount + 1), tokenCount: 0, exits: [] }
   }
 
-  /** Forgets what was found. */
+  /** Discards the results of the last walk. */
   begin(): void {
     this.found.tokenCount = 0
     this.found.exits.length = 0
   }
 
-  /** What `state` reads below the nodes of `list`. Valid until the next walk. */
+  /** Returns what `state` reads below the nodes of `list`. Valid until the next walk. */
   below(list: number, state: number): Found {
     this.begin()
     const length = this.lists.length(list)
     const isNarrow = lexemes.base(state) === Dead
     const marks = length >= this.minNested ? this.freshMarks() : null
-    // Children by a byte are found at once, but for a keyword's letters they are as many as the nodes.
+    // The children by a byte are found at once, but for the letters of a keyword they are as many
+    // as the nodes.
     const isAlongEdges = isNarrow && length > 1 && (marks === null || lexemes.edgeCount(state) <= FewEdges)
     if (isAlongEdges) this.alongEdges(list, state, marks)
     else if (marks !== null) this.belowMarked(this.lists.view(list), state, marks)
@@ -56,14 +58,17 @@ export class ListWalks {
     return this.found
   }
 
-  /** What `state` reads strictly below `nodes`, some of which lie below others. Valid until the next walk. */
+  /**
+   * Returns what `state` reads strictly below `nodes`, some of which lie below others. Valid until
+   * the next walk.
+   */
   belowNested(nodes: Int32Array, state: number): Found {
     this.begin()
     this.belowMarked(nodes, state, this.freshMarks())
     return this.found
   }
 
-  /** Adds what is read below `node`, and `node` itself: `state` is the one after its byte. */
+  /** Adds what is read at `node` and below it; `state` is the one after its byte. */
   visit(node: number, state: number): void {
     this.children.visit(node, state, this.found)
   }
@@ -74,7 +79,10 @@ export class ListWalks {
     this.children.walk(node, state, found)
   }
 
-  /** Visits the children of all nodes of `list`, for a state of few edges: nodes that have none of their bytes are not looked at. */
+  /**
+   * Visits the children of all nodes of `list` along the edges of `state`, which has few. Nodes
+   * that have no child by these bytes are not visited.
+   */
   private alongEdges(list: number, state: number, marks: ReadMarks | null): void {
     for (let i = 0; i < lexemes.edgeCount(state); i++) {
       const children = this.lists.childrenBy(list, lexemes.edgeByte(state, i))
@@ -84,7 +92,9 @@ export class ListWalks {
     }
   }
 
-  /** Most children of many nodes have been read in the same state, or are not read at all. */
+  /**
+   * Most children of many nodes have already been read in the same state, or cannot be read at all.
+   */
   private belowMarked(nodes: Int32Array, state: number, marks: ReadMarks): void {
     const { children, nexts, found } = this
     const { seen, stamp } = marks
@@ -109,7 +119,7 @@ export class ListWalks {
     this.trie.visitCount += visitCount
   }
 
-  /** Marks above all states of the walks before: so none need be cleared. */
+  /** Returns marks greater than all marks of earlier walks, so that none need be cleared. */
   private freshMarks(): ReadMarks {
     this.marks ??= { seen: new Int32Array(this.trie.nodeCount), stamp: 0 }
     const { marks } = this

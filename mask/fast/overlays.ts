@@ -1,5 +1,6 @@
 /**
- * States that are edges over a base (a string except along some names): what they read where the base reads something else.
+ * States that are edges over a base (a string except along some names), and what they read where
+ * the base reads something else.
  */
 import { PairMap } from "../../grammar/intern.ts"
 import { differsInClosingOnly } from "../../grammar/lexeme/string/string.ts"
@@ -13,7 +14,7 @@ export class Overlays {
   private readonly trie: TokenTrie
   private readonly children: Children
   private readonly quotes: Quotes
-  /** (node, state) → the base from which the state differs in nothing below the node. */
+  /** (node, state) → the base with which the state agrees everywhere below the node. */
   private readonly equals = new PairMap()
 
   constructor(children: Children, quotes: Quotes) {
@@ -22,12 +23,15 @@ export class Overlays {
     this.quotes = quotes
   }
 
-  /** Forgets what is known of states. */
+  /** Evicts what is cached by state. */
   clear(): void {
     this.equals.clear()
   }
 
-  /** Collects into `found` what `state` reads below `node`, and into `other` what `base` does, where they differ. */
+  /**
+   * Collects into `found` what `state` reads below `node`, and into `other` what `base` reads
+   * there, where the two differ.
+   */
   differ(node: number, state: number, base: number, found: Found, other: Found): void {
     const { trie, children, quotes } = this
     const areClosing = differsInClosingOnly(state)
@@ -55,7 +59,10 @@ export class Overlays {
     }
   }
 
-  /** As `differ`; where nothing differs below, that is remembered: most names are no beginning of a token. */
+  /**
+   * As `differ`, but remembers if nothing differs below `node`, since most names are not a prefix
+   * of any token.
+   */
   private differBelow(node: number, state: number, base: number, found: Found, other: Found): void {
     if (this.equals.get(node, state) === base) return
     const before = countOf(found) + countOf(other)

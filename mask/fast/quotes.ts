@@ -1,14 +1,17 @@
-/** Where tokens go on with a quote: a string of JSON closes there, and a name of a property is known there. */
+/**
+ * The nodes below which tokens continue with a quote: a JSON string closes there, and a property
+ * name is complete there.
+ */
 import { End, Stride, type TokenTrie } from "../trie.ts"
 
 export const Quote = 0x22
 
 export class Quotes {
   private readonly trie: TokenTrie
-  /** Bit set by node: whether the byte of some edge strictly below it is a quote. */
+  /** Bit set by node: whether some edge strictly below it has the quote as its byte. */
   private readonly areBelow: Uint32Array
 
-  /** One walk over the trie. */
+  /** Walks once over the trie. */
   constructor(trie: TokenTrie) {
     this.trie = trie
     const { nodes } = trie
@@ -29,17 +32,17 @@ export class Quotes {
     this.areBelow[index >>> 5] |= 1 << (index & 31)
   }
 
-  /** Whether some token below `node` goes on with a quote, at once or later. */
+  /** Returns whether some token below `node` continues with a quote, at once or later. */
   isBelow(node: number): boolean {
     const index = node / Stride
     return ((this.areBelow[index >>> 5] >>> (index & 31)) & 1) === 1
   }
 
-  /** The most quotes in the bytes of one token below `node`. */
+  /** Returns the largest number of quotes in the bytes of one token below `node`. */
   mostBelow(node: number): number {
     const { trie } = this
     const base = trie.depth(node)
-    /** By depth below `node`. */
+    /** Number of quotes by depth below `node`. */
     const counts = [0]
     let most = 0
     trie.scan(node, (_, byte, depth) => {

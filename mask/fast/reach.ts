@@ -1,10 +1,16 @@
-/** How far the tokens of a vocabulary reach: bounds below which counts in a grammar cannot be told apart by one token. */
+/**
+ * The reach of a vocabulary: how much of a count one token can use up. No single token
+ * distinguishes two counts of which more than that is left.
+ */
 import type { CharacterTest, Reach } from "../../grammar/lexeme/expr/clamp.ts"
 import type { ExprId } from "../../grammar/lexeme/expr/expr.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 
 const Backslash = 0x5c
-/** What an escape stands for by the byte after the backslash (RFC 8259 §7); `\u` may stand for anything. */
+/**
+ * The character that an escape stands for, by the byte after the backslash (RFC 8259 §7); `\u` may
+ * stand for any.
+ */
 const Anything = 256
 const decoded = Uint16Array.from({ length: 256 }, (_, byte) => byte)
 for (const [letter, byte] of Object.entries({ b: 8, f: 12, n: 10, r: 13, t: 9, u: Anything }))
@@ -22,7 +28,10 @@ export class VocabularyReach implements Reach {
     this.bytes = bytes
   }
 
-  /** The tokens may stand as they are or in a JSON string with escapes. One pass over the vocabulary, memoised. */
+  /**
+   * The tokens may occur as they are or in a JSON string with escapes. One pass over the
+   * vocabulary, memoized.
+   */
   iterations(body: ExprId, first: CharacterTest, last: CharacterTest): number {
     let most = this.known.get(body)
     if (most === undefined) {
@@ -34,7 +43,7 @@ export class VocabularyReach implements Reach {
 
   private find(begins: Characters, ends: Characters): number {
     const { offsets, values, width } = this.vocabulary
-    /** 1 where something may end. */
+    /** 1 if an iteration may end with the byte. */
     const isPossible = Uint8Array.from({ length: 256 }, (_, byte) =>
       byte < 0x80 ? ends.ascii[byte] : ends.hasLead(byte),
     )
@@ -56,14 +65,14 @@ export class VocabularyReach implements Reach {
       most = Math.max(most, begun(values, from, to, begins, ends, true, false))
       most = Math.max(most, begun(values, from, to, begins, ends, true, true))
     }
-    // The token before may have begun a character whose end is read here.
+    // The token before may have begun a character that ends in this token.
     return most + 1
   }
 }
 
-/** A set of characters, asked for many times. */
+/** A set of characters with memoized membership. */
 class Characters {
-  /** 1 for members among ASCII. Shape [128]. */
+  /** 1 for ASCII members. Shape [128]. */
   readonly ascii: Uint8Array
   private readonly test: CharacterTest
   /** By first byte from 0xc0 on: 1 if no member begins with it. */
@@ -76,12 +85,12 @@ class Characters {
     this.none = Uint8Array.from({ length: 64 }, (_, i) => (test.hasNone(0xc0 + i) ? 1 : 0))
   }
 
-  /** 1 if some member that is not ASCII begins with the byte `first`; 0 for bytes that begin none. */
+  /** Returns 1 if some non-ASCII member begins with the byte `first`, else 0. */
   hasLead(first: number): number {
     return first < 0xc0 ? 0 : 1 - this.none[first - 0xc0]
   }
 
-  /** 1 if the character of `length` bytes at `at`, which is not ASCII, is a member. */
+  /** Returns 1 if the non-ASCII character of `length` bytes at `at` is a member, else 0. */
   has(bytes: Uint8Array, at: number, length: number): number {
     if (this.none[bytes[at] - 0xc0] === 1) return 0
     let code = bytes[at] & (0x7f >> length)
@@ -95,7 +104,10 @@ class Characters {
   }
 }
 
-/** How often something can begin in `bytes[from .. to)`, perhaps in a JSON string, perhaps after a backslash. */
+/**
+ * Returns how often an iteration can begin in `bytes[from .. to)`, which may be in a JSON string
+ * and may come after a backslash.
+ */
 function begun(
   bytes: Uint8Array,
   from: number,
@@ -106,7 +118,7 @@ function begun(
   isAfterBackslash: boolean,
 ): number {
   let count = 0
-  /** Whether something can end before the next character: unknown at first. */
+  /** Whether an iteration can end before the next character. Unknown at first, so it is assumed. */
   let isEnd = 1
   let isEscaped = isAfterBackslash
   // hot
@@ -116,7 +128,8 @@ function begun(
     if (isEscaped) {
       isEscaped = false
       const character = decoded[byte]
-      // Something may begin with it, and after its digits, which are read as characters of their own.
+      // An iteration may begin with this character, and after its digits, which are read as
+      // characters of their own.
       count += character >= 0x80 ? 2 : isEnd & begins.ascii[character]
       isEnd = character >= 0x80 ? 1 : ends.ascii[character]
     } else if (byte === Backslash && isString) {
@@ -128,7 +141,7 @@ function begun(
       if (isEnd === 1) count += begins.has(bytes, at, length)
       isEnd = ends.has(bytes, at, length)
     } else {
-      // A character that is cut.
+      // A truncated character.
       count += isEnd
       isEnd = 1
     }

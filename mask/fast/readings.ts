@@ -1,6 +1,7 @@
 /**
- * What masks of one grammar need not read: exits of free text behind which nothing can follow, and readings of the same lexeme
- * from the same nodes under stacks that can be united.
+ * Shortcuts for the readings of one grammar's masks. Exits of free text after which nothing can
+ * follow are skipped, and readings of the same lexeme from the same nodes are united if their
+ * stacks can be.
  */
 import { grown, moreThan, TripleMap } from "../../grammar/intern.ts"
 import { bytesOf, NoBytes, shareByte, uniteSets } from "../../grammar/lexeme/bytesets.ts"
@@ -13,38 +14,41 @@ import type { Local, Read, ReadingShortcuts } from "../local.ts"
 import { firstBytes } from "./firstbytes.ts"
 import type { ListTables } from "./listtables.ts"
 
-/** If more bytes than these may follow free text, all its exits are listed. */
+/** If more bytes than this may follow free text, all its exits are listed. */
 const MaxBytesBehind = 32
 /**
- * Longer lists, and for lexemes of many ways lists with more trie nodes below them, are read by themselves: they recur, and each
- * list that is made with them would be read anew.
+ * Longer lists are not united, nor are lists with more trie nodes below them for lexemes with many
+ * edges: such lists recur, and each union with them would have to be read anew.
  */
 const MaxUnited = 1_024
 const MaxBelow = 8_192
 
-// In place of a set of bytes.
+// Special values in place of a set of bytes.
 const NotAsked = 0
 const Many = 1
 
-/** Room of new columns, in numbers. */
+/** Initial length of new columns, in numbers. */
 const FirstRoom = 48
-/** In place of a list before: this one is in no group. */
+/** Special value in place of the previous list: this one is in no group. */
 const Alone = -2
 
-/** What is known of a lexeme state below a list of nodes, in any grammar. */
+/** What a lexeme state reads below a list of nodes, in any grammar. */
 export interface Reads {
-  /** Shortcuts that are not taken. */
+  /** Names of the shortcuts that are switched off. */
   readonly without: ReadonlySet<string>
   readonly lists: ListTables
   local(list: number, lexemeState: number): Local
   /** As in `ReadingShortcuts`. */
   quiet(lexemeState: number): number
   /**
-   * Returns the nodes below `list` where `lexemeState` may end with the plain tag and one of the set `bytes` goes on; null where
-   * `local` had better list all its exits.
+   * Returns the nodes below `list` where `lexemeState` may end with the plain tag and a byte of the
+   * set `bytes` follows; null if `local` should list all its exits instead.
    */
   endsBefore(list: number, lexemeState: number, bytes: number): number | null
-  /** Returns `list` and the nodes below it where `lexemeState` has been read once or more often, one after the other; memoised. */
+  /**
+   * Returns `list` and the nodes below it where `lexemeState` has been read once or several times
+   * in a row; memoized.
+   */
   repeated(list: number, lexemeState: number): number
 }
 
@@ -53,7 +57,7 @@ export class Readings implements ReadingShortcuts {
   private readonly states: States
   private readonly locals: Reads
   private readonly waves: Waves
-  /** What `bytesBehind` returns, by stack: `NotAsked`, `Many` for null, else the set + 2. */
+  /** Cached results of `bytesBehind` by stack: `NotAsked`, `Many` for null, else the set + 2. */
   private behind = new Int32Array(8)
 
   constructor(states: States, locals: Reads) {
@@ -78,8 +82,8 @@ export class Readings implements ReadingShortcuts {
   }
 
   /**
-   * What is read from the same nodes under the same frame is read once for all stacks below it: a token of many brackets has as
-   * many ways through an ambiguous grammar as it has brackets, and not their power.
+   * Reads a lexeme from the same nodes under the same frame once for all stacks below that frame. A
+   * token of n brackets then has n ways through an ambiguous grammar instead of exponentially many.
    */
   readAll(read: Read): void {
     const { waves } = this
@@ -95,8 +99,9 @@ export class Readings implements ReadingShortcuts {
   }
 
   /**
-   * `list`, and where the lexeme may follow itself without a change of the stack all nodes at which it would be read again. Tokens
-   * of a hundred equal signs, slashes or brackets would take a wave for each of them.
+   * Returns `list`, and if the lexeme may follow itself with the same stack, also all nodes at
+   * which it would be read again. Otherwise a token of a hundred equal signs, slashes or brackets
+   * would take a wave for each of them.
    */
   private withRepeats(list: number, lexemeState: number, stack: number): number {
     if (
@@ -108,7 +113,7 @@ export class Readings implements ReadingShortcuts {
       return list
     const { states, locals, waves } = this
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
-    // A frame is asked only what follows an end that there is: that of a key takes other tags.
+    // A frame may only be asked about ends that occur: the frame of a key takes other tags.
     const { exits } = locals.local(list, lexemeState)
     if (exits.length === 0 || exits[0] !== PlainTag || !states.followers.followsItself(lexemeState, stack))
       return list
@@ -117,8 +122,9 @@ export class Readings implements ReadingShortcuts {
   }
 
   /**
-   * The set of the bytes that may follow a lexeme under `stack` that ends with the plain tag, or of more, memoised; null: there
-   * are many, or they depend on a text. Tokens that are read by their ids have none: inside another token there is no room for one.
+   * Returns a set that includes all bytes that may follow a lexeme that ends with the plain tag
+   * under `stack`; null if there are many or they depend on a text. Memoized. Lexemes that read
+   * tokens by their ids add no bytes, since no token begins inside another.
    */
   private bytesBehind(stack: number): number | null {
     if (stack === EmptyStack) return NoBytes
@@ -126,7 +132,7 @@ export class Readings implements ReadingShortcuts {
     if (stack >= this.behind.length) this.behind = grown(this.behind, moreThan(stack))
     if (this.behind[stack] === NotAsked) {
       const bytes = this.findBytesBehind(stack)
-      // Asking may have made stacks, and the array anew.
+      // `findBytesBehind` may have made stacks, and thereby replaced the array.
       this.behind[stack] = bytes === null ? Many : bytes + 2
     }
     return this.behind[stack] === Many ? null : this.behind[stack] - 2
@@ -140,7 +146,7 @@ export class Readings implements ReadingShortcuts {
       if (next === Dead || tokenIds(next) !== null) continue
       parts.push(firstBytes(next))
       if (lexemes.tags[next] === 0) continue
-      // A lexeme that may be empty lets through what is behind it.
+      // After a lexeme that may be empty, the bytes that follow it may come too.
       const inner = lexemes.tags[next] === PlainTag ? this.bytesBehind(followers[i + 1]) : null
       if (inner === null) return null
       parts.push(inner)
@@ -151,24 +157,28 @@ export class Readings implements ReadingShortcuts {
 }
 
 /**
- * What is to be read next, from which nodes, under which stack: what is read from the same nodes under the same frame as one for
- * all stacks below it, then what is read under the same stack as one for all nodes. Its tables are made once, for all masks.
+ * The readings that come next, each with its nodes and its stack. Readings from the same nodes
+ * under the same frame are united into one for all stacks below the frame, then readings under the
+ * same stack into one for all nodes. The tables are made once, for all masks.
  */
 class Waves {
   private readonly stacks: StackTable
   private readonly lists: ListTables
-  /** What `take` took: node list, lexeme state, stack. Shape [length / 3, 3]. */
+  /** The readings that `take` returned: node list, lexeme state, stack. Shape [length / 3, 3]. */
   wave = new Int32Array(FirstRoom)
-  /** What was added since then, in the same shape. */
+  /** The readings that were added since then, in the same shape. */
   private added = new Int32Array(FirstRoom)
   private used = 0
-  /** (node list, lexeme state, frame) → where its stack stands in `added`. */
+  /** (node list, lexeme state, frame) → index of its stack in `added`. */
   private readonly places = new TripleMap()
-  /** (lexeme state, stack, 0) → the list of the nodes from which it was read: what comes back to them adds nothing. */
+  /**
+   * (lexeme state, stack, 0) → the list of the nodes from which it was read; reading from them
+   * again adds nothing.
+   */
   private readonly read = new TripleMap()
-  /** (lexeme state, stack, 0) → where the last list that is read so stands in `added`. */
+  /** (lexeme state, stack, 0) → index in `added` of the last list of its group. */
   private readonly groups = new TripleMap()
-  /** Where the list before it in its group stands, by the place of a list. */
+  /** By the index of a list: the index of the previous list of its group. */
   private before = new Int32Array(FirstRoom)
   /** The lists of one group. */
   private group = new Int32Array(FirstRoom)
@@ -197,14 +207,20 @@ class Waves {
     this.used = used + 3
   }
 
-  /** Before another mask. The last one may have been given up: what was added for it goes too. */
+  /**
+   * Prepares for another mask. The last one may have been abandoned, so what was added for it is
+   * discarded too.
+   */
   clear(): void {
     this.used = 0
     this.places.clear()
     this.read.clear()
   }
 
-  /** The nodes of `list` from which the lexeme has not been read under `stack`. From now on it has. */
+  /**
+   * Returns the nodes of `list` from which the lexeme has not been read under `stack`, and marks
+   * them as read.
+   */
   unread(list: number, lexemeState: number, stack: number): number {
     const { lists, read } = this
     const known = read.get(lexemeState, stack, 0)
@@ -214,7 +230,10 @@ class Waves {
     return fresh
   }
 
-  /** Puts all that was added since the last time into `wave`, in its shape. Returns how many numbers that are. */
+  /**
+   * Moves all readings that were added since the last call into `wave`, in its shape. Returns how
+   * many numbers they take.
+   */
   take(): number {
     const { used, added } = this
     if (this.wave.length < used) this.wave = new Int32Array(added.length)
@@ -252,7 +271,7 @@ class Waves {
     return lexemes.base(lexemeState) === Dead || lists.size(list) <= MaxBelow
   }
 
-  /** The nodes of all lists of a group, whose last one stands at `last`. */
+  /** Returns the nodes of all lists of the group whose last list is at index `last`. */
   private unionOfGroup(last: number): number {
     const { lists, added, before } = this
     if (before[last] < 0) return added[last]
@@ -260,7 +279,7 @@ class Waves {
     for (let i = last; i >= 0; i = before[i]) count++
     if (count > this.group.length) this.group = new Int32Array(2 * count)
     const group = this.group.subarray(0, count)
-    // In the order in which they were added: mostly they ascend.
+    // In the order of insertion, which is usually ascending.
     for (let i = last; i >= 0; i = before[i]) group[--count] = added[i]
     return lists.unionOf(group)
   }

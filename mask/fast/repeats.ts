@@ -1,15 +1,17 @@
 /**
- * Where a lexeme may begin that follows itself: below some nodes, at its ends, at the ends of what begins there, and so on.
+ * The nodes at which a lexeme that follows itself may begin: some given nodes, the nodes where it
+ * ends when read from them, the nodes where it ends when read from those, and so on.
  *
- * Vocabularies hold runs of a hundred signs as tokens, and a grammar with a prefix operator or with empty statements reads each
- * sign as a lexeme. All places of such a run are found here at once, from the trie alone.
+ * Vocabularies hold runs of a hundred signs as tokens, and a grammar with a prefix operator or with
+ * empty statements reads each sign as a lexeme. All nodes of such a run are found here at once,
+ * from the trie alone.
  */
 import { PairMap } from "../../grammar/intern.ts"
 import { PlainTag } from "../../grammar/lexeme/table.ts"
 import type { NodeLists } from "../lists.ts"
 import type { Found, TokenTrie } from "../trie.ts"
 
-/** Answers that are kept. */
+/** Maximum number of cached results. */
 const MaxKnown = 1 << 14
 
 export class Repeats {
@@ -23,7 +25,10 @@ export class Repeats {
     this.lists = lists
   }
 
-  /** The nodes of `list`, and those at which `lexemeState` ends with the plain tag once it is read from one of all these. */
+  /**
+   * Returns the nodes of `list`, and the nodes at which `lexemeState` ends with the plain tag when
+   * it is read from any of all these.
+   */
   of(list: number, lexemeState: number, scratch: Found): number {
     const known = this.known.get(list, lexemeState)
     if (known >= 0) return known
@@ -36,7 +41,7 @@ export class Repeats {
   private find(list: number, lexemeState: number, scratch: Found): number {
     const { exits } = scratch
     const nodes = new Set<number>(this.lists.view(list))
-    // What is added while the set is read comes in its turn.
+    // The iteration also visits the nodes that it adds.
     for (const node of nodes) {
       scratch.tokenCount = 0
       exits.length = 0

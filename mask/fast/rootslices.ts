@@ -1,8 +1,10 @@
 /**
- * Slices of the whole trie, made from rows and edges instead of a walk, and only as far as they are asked for.
+ * Slices of the whole trie, made from rows and edges instead of a walk, and only as far as they are
+ * needed.
  *
- * A slice of all tokens leaves its set at a hundred thousand nodes, nearly all by bytes that no state reads. Here the
- * tokens inside are rows OR-ed, and the nodes at which a token leaves are found for the bytes that some state reads.
+ * A slice of all tokens leaves its set at a hundred thousand nodes, nearly all by bytes that no
+ * state reads. Here the tokens inside are found by OR-ing rows, and the nodes at which a token
+ * leaves only for the bytes that some state reads.
  */
 import { countAllowed } from "../bits.ts"
 import { idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
@@ -13,20 +15,22 @@ import { Edges, type EdgesAfter } from "./edges.ts"
 import { type Group, grouped } from "./slices.ts"
 import { TokenCharacters } from "./tokencharacters.ts"
 
-/** The tokens that consist of one set of characters, and where others leave the set. */
+/**
+ * The tokens that consist of one set of characters, and the nodes at which others leave the set.
+ */
 export class RootSlice {
   private readonly firstBytes: Uint8Array
   private readonly trie: TokenTrie
   private readonly characters: TokenCharacters
   private readonly edges: Edges
   private readonly row: Uint32Array
-  /** The most characters of a token inside. */
+  /** The largest number of characters of a token inside. */
   private readonly maxInside: number
   private readonly recipes = new Map<number, Recipe>()
   private readonly exits = new Map<number, EdgesAfter & { maxCount: number }>()
   private readonly charge: (bytes: number) => void
 
-  /** `charge` is told what the slice keeps. */
+  /** `charge` is called with the bytes that the slice caches. */
   constructor(
     firstBytes: Uint8Array,
     trie: TokenTrie,
@@ -44,14 +48,17 @@ export class RootSlice {
     charge(this.row.byteLength)
   }
 
-  /** The most characters before anything that the slice tells of, where it is left by one of `bytes`. */
+  /**
+   * Returns the largest number of characters of a token inside, or before one of `bytes` that
+   * leaves the set.
+   */
   maxCount(bytes: readonly number[]): number {
     let most = this.maxInside
     for (const byte of bytes) most = Math.max(most, this.exitsBy(byte).maxCount)
     return most
   }
 
-  /** The mask of the tokens inside with at most `bound` characters. */
+  /** Returns the mask of the tokens inside with at most `bound` characters. */
   inside(bound: number): Recipe {
     const most = Math.min(bound, this.maxInside)
     let recipe = this.recipes.get(most)
@@ -73,7 +80,10 @@ export class RootSlice {
     return idsRecipe(idsOf(row, count))
   }
 
-  /** Where tokens leave by one of `bytes`, by ascending count and byte; all with count 0 if `isMerged`. */
+  /**
+   * Returns the nodes at which tokens leave by one of `bytes`, by ascending count and byte; all
+   * counts are 0 if `isMerged`.
+   */
   groups(bytes: readonly number[], isMerged: boolean): Group[] {
     const leaving = new Pairs()
     for (const byte of bytes) {
@@ -97,7 +107,7 @@ export class RootSlice {
   }
 }
 
-/** The tokens of `row`, `count` of them, ascending. */
+/** Returns the tokens of `row`, `count` of them, ascending. */
 function idsOf(row: Uint32Array, count: number): Int32Array {
   const ids = new Int32Array(count)
   let at = 0
@@ -114,7 +124,10 @@ export class RootSlices {
   private edges: Edges | null = null
   private characters: TokenCharacters | null = null
   private readonly slices = new Map<number, RootSlice>()
-  /** Bytes of all slices. Rows by character and edges, 11 MiB at 128,000 tokens, belong to the vocabulary. */
+  /**
+   * Bytes of all slices. The rows by character and the edges, 11 MiB for 128,000 tokens, belong to
+   * the vocabulary.
+   */
   bytes = 0
 
   constructor(vocabulary: Vocabulary, trie: TokenTrie) {
@@ -122,7 +135,7 @@ export class RootSlices {
     this.trie = trie
   }
 
-  /** The slice by `set`, whose characters begin with `firstBytes`. */
+  /** Returns the slice by `set`, whose characters begin with `firstBytes`. */
   of(set: number, firstBytes: Uint8Array): RootSlice {
     let slice = this.slices.get(set)
     if (slice === undefined) {
@@ -135,19 +148,19 @@ export class RootSlices {
     return slice
   }
 
-  /** Makes what every slice needs at once, not when a mask waits for it: 40 ms for 128,000 tokens. */
+  /** Prepares what every slice needs, so that no mask waits for it: 40 ms for 128,000 tokens. */
   prepare(): void {
     this.edgesByByte()
     this.characters ??= new TokenCharacters(this.vocabulary)
   }
 
-  /** The edges of the trie, made when they are first asked for. */
+  /** Returns the edges of the trie, which the first call makes. */
   edgesByByte(): Edges {
     this.edges ??= new Edges(this.trie)
     return this.edges
   }
 
-  /** Forgets the slices. */
+  /** Evicts the slices. */
   clear(): void {
     this.slices.clear()
     this.bytes = 0

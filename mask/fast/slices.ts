@@ -1,37 +1,43 @@
 /**
- * Slices: below some trie nodes, the tokens that consist of one set of characters, by how many they have, and where all
- * the others leave the set.
+ * Slices: below some trie nodes, the tokens that consist of one set of characters, by their number
+ * of characters, and the nodes at which all other tokens leave the set.
  *
- * A slice depends on the vocabulary and the set alone. A state that reads the set's characters in a loop, or counts them,
- * takes the tokens inside as they are; only the nodes at which a token leaves the set are asked of the automaton, all
- * with one byte and one count together. The idea of slices is llguidance's; here they are found from the automaton, and
- * the rest of the trie below a slice is cut into slices again.
+ * A slice depends only on the vocabulary and the set. A state that reads the set's characters in a
+ * loop, or counts them, allows the tokens inside without reading them; the automaton only reads the
+ * nodes at which a token leaves the set, all nodes with the same byte and count together. The idea
+ * of slices is llguidance's; here they are found from the automaton, and the rest of the trie below
+ * a slice is cut into slices again.
  */
 
 import { End, Head, Stride, Token, type TokenTrie } from "../trie.ts"
 import { afterFirst, afterNext, type CharacterSets } from "./characters.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
 
-/** Nodes that are reached from the set's characters by `byte`, which begins no character of the set. */
+/**
+ * The nodes that `byte` reaches from characters of the set; `byte` begins no character of the set.
+ */
 export interface Group {
-  /** How many characters come before; 0 in groups that do not tell. */
+  /** Number of characters before the byte; 0 in merged groups. */
   readonly count: number
   readonly byte: number
-  /** Ascending below one node; below several that lie below each other in their order, and some twice. */
+  /**
+   * Ascending for a slice below one node. If its nodes lie below each other, these follow the order
+   * of its nodes and may repeat.
+   */
   readonly nodes: Int32Array
-  /** Trie nodes below them. */
+  /** Number of trie nodes below them. */
   readonly size: number
 }
 
 export class Slice {
-  /** Tokens inside; one that ends within a character counts it. */
+  /** Tokens inside. A truncated character at the end counts. */
   readonly tokens: CountedTokens
-  /** By ascending count. */
+  /** In ascending order of the count. */
   readonly groups: readonly Group[]
-  /** The same by byte alone. */
+  /** The same nodes, grouped by byte alone. */
   readonly merged: readonly Group[]
 
-  /** After `cap` characters nothing counts as inside any more. */
+  /** After `cap` characters, every further character leaves the set. */
   constructor(trie: TokenTrie, width: number, roots: Int32Array, firstBytes: Uint8Array, cap: number) {
     const inside = new Pairs()
     const leaving = new Pairs()
@@ -46,7 +52,10 @@ export class Slice {
     this.merged = isFlat ? this.groups : grouped(trie, leaving)
   }
 
-  /** The most characters before anything that the slice tells of. */
+  /**
+   * Returns the largest number of characters of a token inside, or before a node at which one
+   * leaves.
+   */
   get maxCount(): number {
     return Math.max(this.tokens.maxCount, this.groups.at(-1)?.count ?? 0)
   }
@@ -58,9 +67,10 @@ export class Slice {
 }
 
 /**
- * Adds the tokens below `root` that consist of at most `cap` characters of a set to `inside`, with the number of these,
- * and the nodes at which others leave it to `leaving`, each with count << 8 | byte. `read` has room for the characters begun so far << 3 |
- * what is left of the last one, by depth.
+ * Adds the tokens below `root` that consist of at most `cap` characters of a set to `inside`, with
+ * their number of characters, and the nodes at which others leave the set to `leaving`, each with
+ * count << 8 | byte. `read` is scratch space by depth: characters begun so far << 3 | the code of
+ * the last one.
  */
 function part(
   trie: TokenTrie,
@@ -101,7 +111,10 @@ function part(
   }
 }
 
-/** Groups of nodes by their key, count << 8 | byte, ascending: a counting sort, so that nodes keep their order. */
+/**
+ * Returns nodes grouped by their key, count << 8 | byte, ascending. A counting sort, so that nodes
+ * keep their order.
+ */
 export function grouped(trie: TokenTrie, leaving: Pairs): Group[] {
   const { values, ends } = leaving.sorted()
   const groups: Group[] = []
@@ -123,7 +136,7 @@ export class Slices {
   private readonly trie: TokenTrie
   private readonly width: number
   private readonly sets: CharacterSets
-  /** Bytes of all slices, rows that are made later aside. */
+  /** Bytes of all slices, excluding rows that are made later. */
   bytes = 0
   /** By list, then by set and cap. */
   private readonly slices = new Map<number, Map<number, Slice>>()
@@ -134,7 +147,10 @@ export class Slices {
     this.sets = sets
   }
 
-  /** `list` is the identity of `nodes`, `cap` the most characters inside. The first call walks what is below them. */
+  /**
+   * Returns the slice by `set` with at most `cap` characters inside, below `nodes`, which `list`
+   * identifies. The first call walks what is below them.
+   */
   of(list: number, nodes: Int32Array, set: number, cap = MaxCount): Slice {
     let bySet = this.slices.get(list)
     if (bySet === undefined) {
@@ -151,7 +167,7 @@ export class Slices {
     return slice
   }
 
-  /** Forgets everything. */
+  /** Evicts everything. */
   clear(): void {
     this.slices.clear()
     this.bytes = 0

@@ -1,10 +1,13 @@
 /**
- * Local masks inside strings that may hold any character: plain strings, strings with a length, searches that may still
- * begin later. They differ from each other only in how many characters a token may have and where the string may close.
+ * Local masks inside strings that may hold any character: plain strings, strings with a length,
+ * searches that may still begin later. They differ only in how many characters a token may have and
+ * where the string may close.
  *
- * So the vocabulary is walked once per list of trie nodes, counting characters: tokens that stay inside the string,
- * sorted by their number of characters, and *closers*, the nodes at which a quote ends it. The tokens inside are then a
- * row a bound, and closers are decided one by one, by count or by the content automaton read along the paths to them.
+ * So the vocabulary is walked once per list of trie nodes, counting characters. The walk finds the
+ * tokens that stay inside the string, sorted by their number of characters, and the *closers*, the
+ * nodes at which a quote ends the string. The tokens inside are then one row per bound, and closers
+ * are decided one by one, by their count or by reading the content automaton along the paths to
+ * them.
  */
 
 import { Unbounded } from "../../grammar/lexeme/expr/counter.ts"
@@ -14,11 +17,14 @@ import { lexemes } from "../../grammar/lexeme/table.ts"
 import type { TokenTrie } from "../trie.ts"
 import { CountedTokens, Pairs } from "./counted.ts"
 
-/** What a string state allows: the tokens inside with at most `room` characters, and the closing nodes with their tags. */
+/**
+ * The local mask of a string state: the tokens inside with at most `room` characters, and the
+ * closing nodes with their tags.
+ */
 export interface TextLocal {
   readonly tokens: CountedTokens
   readonly room: number
-  /** Node and tag, pairwise, in trie order. */
+  /** (node, tag) pairs in trie order. */
   readonly closed: readonly number[]
   /** Whether this is the plain string. */
   readonly isUnbounded: boolean
@@ -28,7 +34,7 @@ export class TextMasks {
   private readonly trie: TokenTrie
   private readonly width: number
   private readonly analyses = new Map<string, TextTokens>()
-  /** Bytes of what is kept, rows that are made later aside. */
+  /** Bytes of what is cached, excluding rows that are made later. */
   bytes = 0
 
   constructor(trie: TokenTrie, width: number) {
@@ -36,13 +42,16 @@ export class TextMasks {
     this.width = width
   }
 
-  /** Forgets everything. */
+  /** Evicts everything. */
   clear(): void {
     this.analyses.clear()
     this.bytes = 0
   }
 
-  /** The local mask of `lexemeState` below `nodes`, or null when it is no such string. `list` is the identity of `nodes`. */
+  /**
+   * Returns the local mask of `lexemeState` below `nodes`, or null if it is not such a string.
+   * `list` identifies `nodes`.
+   */
   local(list: number, nodes: ArrayLike<number>, lexemeState: number): TextLocal | null {
     const body = stringBody(lexemeState)
     if (body === null) return null
@@ -68,7 +77,10 @@ export class TextMasks {
 class TextTokens {
   /** Tokens that stay inside the string. */
   readonly tokens: CountedTokens
-  /** The union of the paths to closers, in trie order. Shape [n]: byte, index of the parent or -1. */
+  /**
+   * The union of the paths to closers, in trie order. Shape [n]: byte, and index of the parent or
+   * -1.
+   */
   private readonly bytes: Int32Array
   private readonly parents: Int32Array
   /** Shape [n]: the node if the string closes there, else 0; and its number of characters. */
@@ -85,7 +97,10 @@ class TextTokens {
       closers: [] as number[],
       counts: [] as number[],
     }
-    /** By depth: the state, the characters begun so far, the byte, and the place in `path` once a closer is below. */
+    /**
+     * By depth: the state, the characters begun so far, the byte, and the index in `path` if a
+     * closer lies below.
+     */
     const states = new Int32Array(trie.maxDepth + 1)
     const counts = new Int32Array(trie.maxDepth + 1)
     const places = new Int32Array(trie.maxDepth + 1)
@@ -136,7 +151,7 @@ class TextTokens {
     return this.tokens.bytes + 5 * this.bytes.byteLength
   }
 
-  /** Closers after `min` to `max` characters, with the plain tag. */
+  /** Returns the closers after `min` to `max` characters, with the plain tag. */
   closedAt(min: number, max: number): number[] {
     const closed: number[] = []
     for (let i = 0; i < this.closers.length; i++) {
@@ -146,7 +161,7 @@ class TextTokens {
     return closed
   }
 
-  /** Closers at which the string of `lexemeState` may close, with its tag. */
+  /** Returns the closers at which the string of `lexemeState` may close, with its tag. */
   closedBy(lexemeState: number): number[] {
     const { bytes, parents, closers, states } = this
     const closed: number[] = []

@@ -1,15 +1,18 @@
 /**
- * Which characters the tokens of a vocabulary have, as rows by character.
+ * The characters of the tokens of a vocabulary, as rows by character.
  *
- * Most sets of characters lack few of those that tokens have: the tokens that have none of these are some dozen rows
- * OR-ed, where a walk through the trie meets every node.
+ * Most sets of characters lack few of the characters that tokens have. The tokens without these few
+ * are found by OR-ing some dozen rows, while a walk through the trie visits every node.
  */
 import { wordCount } from "../bits.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 import { afterFirst, afterNext } from "./characters.ts"
 import { Pairs } from "./counted.ts"
 
-/** First bytes of characters that are not ASCII (RFC 3629 §4), and where the rows of all of them and of controls lie. */
+/**
+ * First bytes of non-ASCII characters (RFC 3629 §4), and the indices of the rows of all of these
+ * and of all controls.
+ */
 const FirstLead = 0xc2
 const LastLead = 0xf4
 const Leads = 256
@@ -17,15 +20,18 @@ const Controls = 257
 
 export class TokenCharacters {
   private readonly words: number
-  /** Tokens that are text from the end of a character on; the last character may be cut. Shape [W]. */
+  /**
+   * Tokens that are text if they begin at the end of a character; their last character may be
+   * truncated. Shape [W].
+   */
   private readonly text: Uint32Array
-  /** By first byte: tokens with such a character; `undefined`: none has one. */
+  /** By first byte: the tokens with such a character; `undefined` if there are none. */
   private readonly having: (Uint32Array | undefined)[] = []
-  /** Characters by token; one that is cut counts. */
+  /** Number of characters by token, including a truncated one. */
   private readonly counts: Uint16Array
-  /** Tokens of the text, longest first. */
+  /** Tokens that are text, longest first. */
   private readonly longest: Int32Array
-  /** Tokens with at most so many characters, by that number. */
+  /** By number of characters: the tokens with at most that many. */
   private readonly short = new Map<number, Uint32Array>()
 
   constructor(vocabulary: Vocabulary) {
@@ -46,7 +52,7 @@ export class TokenCharacters {
     this.having[Controls] = this.union(0, 0x1f)
   }
 
-  /** Marks the characters of one token. Their number; 0 if it is no text. */
+  /** Marks the characters of one token. Returns their number; 0 if the token is not text. */
   private read(bytes: Uint8Array, from: number, to: number, token: number): number {
     let code = 0
     let count = 0
@@ -81,7 +87,10 @@ export class TokenCharacters {
     return union
   }
 
-  /** Tokens of characters that all begin with bytes of `firstBytes`, the last one perhaps cut. A new row. */
+  /**
+   * Returns the tokens whose characters all begin with bytes of `firstBytes`; the last one may be
+   * truncated. A new row.
+   */
   within(firstBytes: Uint8Array): Uint32Array {
     const isInside = new Uint8Array(256)
     for (const byte of firstBytes) isInside[byte] = 1
@@ -109,13 +118,13 @@ export class TokenCharacters {
     return outside
   }
 
-  /** The most characters of a token in `row`, 0 if there is none. */
+  /** Returns the largest number of characters of a token in `row`; 0 if there is none. */
   mostIn(row: Uint32Array): number {
     for (const token of this.longest) if ((row[token >>> 5] >>> (token & 31)) & 1) return this.counts[token]
     return 0
   }
 
-  /** The tokens of `row` with at most `count` characters. A new row. */
+  /** Returns the tokens of `row` with at most `count` characters. A new row. */
   upTo(row: Uint32Array, count: number): Uint32Array {
     let short = this.short.get(count)
     if (short === undefined) {

@@ -1,15 +1,16 @@
 /**
- * Unions of recipes that share what their parts hold.
+ * Unions of recipes that share the rows and lists of their parts.
  *
- * OR-ing dense rows is the expensive way (5.3 µs for 4,008 words against 0.22 µs for a copy; Node 20, one core), so a union shares
- * the one dense row that it can, and ORs only where several parts are dense.
+ * OR-ing dense rows is expensive (5.3 µs for 4,008 words against 0.22 µs for a copy; Node 20, one
+ * core), so a union shares one dense row if it can, and ORs rows only if several parts are dense.
  */
 import { noIds, type Recipe, recipe, rowRecipe, setIds } from "../recipe.ts"
 
-/** As `unite`, by what the parts hold already. */
+/** As `unite`, but shares what the parts hold. */
 export function uniteShared(parts: readonly Recipe[]): Recipe {
   if (parts.length === 1) return parts[0]
-  // The part with a row goes first; what it removes must not touch what other parts allow, so those come last.
+  // The part with a row comes first. What it removes must not remove what other parts allow, so
+  // those come after it.
   let first: Recipe | null = null
   for (const part of parts) {
     if (part.row === null) continue
@@ -21,11 +22,12 @@ export function uniteShared(parts: readonly Recipe[]): Recipe {
   return recipe(first.row, first.common, first.removed, ids)
 }
 
-/** The lists of ids of all `parts`, but the common ones of `first`. */
+/** Returns the lists of ids of all `parts`, except the common ones of `first`. */
 function listsOf(parts: readonly Recipe[], first: Recipe | null): Int32Array[] {
   let count = 0
   for (const part of parts) count += part.ids.length + (part !== first && part.common.length > 0 ? 1 : 0)
-  // What is pushed to an array that was empty has room for 17: most of these have a few, and are kept.
+  // Pushing to an empty array allocates space for 17 elements; most of these arrays have a few, and
+  // are cached.
   const ids: Int32Array[] = new Array(count)
   let at = 0
   for (const part of parts) {
@@ -35,7 +37,10 @@ function listsOf(parts: readonly Recipe[], first: Recipe | null): Int32Array[] {
   return ids
 }
 
-/** Several dense parts: their rows are OR-ed, each once. What a part clears counts if all parts with its row do. */
+/**
+ * Returns the union of parts of which several are dense. Their rows are OR-ed, each once. An id
+ * stays cleared in a row only if all parts with that row clear it.
+ */
 function unitedRows(parts: readonly Recipe[]): Recipe {
   const cleared = new Map<Uint32Array, Int32Array>()
   for (const { row, removed } of parts) {
@@ -45,7 +50,8 @@ function unitedRows(parts: readonly Recipe[]): Recipe {
   }
   const whole: Uint32Array[] = []
   for (const [dense, removed] of cleared) if (removed.length === 0) whole.push(dense)
-  // A row of its own costs more than its ids do when it is written, and most masks are written once.
+  // Making a row for this union costs more than setting its ids when it is written, and most masks
+  // are written once.
   if (parts.every(({ removed }) => removed.length === 0))
     return recipe(unionOf(whole), noIds, noIds, listsOf(parts, null))
   let row: Uint32Array | null = whole.length === 0 ? null : unionOf(whole).slice()
@@ -63,14 +69,19 @@ function unitedRows(parts: readonly Recipe[]): Recipe {
   return rowRecipe(row)
 }
 
-/** Ids of rows that were united, and the unions, by the ascending ids of their rows. */
+/** Ids of rows that were united, and the unions by the ascending ids of their rows. */
 const rowIds = new WeakMap<Uint32Array, number>()
 const unions = new Map<string, Uint32Array>()
 let rowCount = 0
-/** Unions that are kept: behind an operand of a programming language the same rows meet at every token. */
+/**
+ * Maximum number of cached unions. After an operand of a programming language, the same rows meet
+ * at every token.
+ */
 const MaxUnions = 64
 
-/** The union of `rows`, which are shared and never written to, like the answer. Memoised. */
+/**
+ * Returns the union of `rows`. The rows and the result are shared and never written to. Memoized.
+ */
 function unionOf(rows: readonly Uint32Array[]): Uint32Array {
   if (rows.length === 1) return rows[0]
   const ids = rows.map((row) => {
@@ -96,14 +107,14 @@ function orInto(row: Uint32Array, other: Uint32Array): void {
   for (let w = 0; w < row.length; w++) row[w] |= other[w]
 }
 
-/** A copy of `row` with `ids` cleared. */
+/** Returns a copy of `row` with `ids` cleared. */
 function withoutIds(row: Uint32Array, ids: Int32Array): Uint32Array {
   const copy = row.slice()
   for (let i = 0; i < ids.length; i++) copy[ids[i] >>> 5] &= ~(1 << (ids[i] & 31))
   return copy
 }
 
-/** Both lists of ids; an id that is in both may come twice. */
+/** Returns both lists of ids in one; an id that is in both may occur twice. */
 export function joined(a: Int32Array, b: Int32Array): Int32Array {
   if (b.length === 0) return a
   if (a.length === 0) return b
@@ -113,20 +124,23 @@ export function joined(a: Int32Array, b: Int32Array): Int32Array {
   return both
 }
 
-/** By id: 1 for those of the list that another one is compared with, 0 between comparisons. A set takes 3 times as long for 20 ids, 14 for 60,000 (Node 20, one core). */
+/**
+ * By id: 1 for the ids of the list that is compared, 0 between comparisons. A `Set` takes 3 times
+ * as long for 20 ids, 14 times for 60,000 (Node 20, one core).
+ */
 let marks = new Uint8Array(0)
 
-/** `a` less what is in `b`; `a` itself where it has none of that. */
+/** Returns `a` without the ids of `b`; `a` itself if it has none of them. */
 export function without(a: Int32Array, b: Int32Array): Int32Array {
   return picked(a, b, 0)
 }
 
-/** The ids that are in both lists. */
+/** Returns the ids that are in both lists. */
 function inBoth(a: Int32Array, b: Int32Array): Int32Array {
   return picked(a, b, 1)
 }
 
-/** The ids of `a` that are in `b`, for 1, or are not, for 0. */
+/** Returns the ids of `a` that are in `b` if `mark` is 1, or that are not if it is 0. */
 function picked(a: Int32Array, b: Int32Array, mark: 0 | 1): Int32Array {
   if (a.length === 0 || b.length === 0) return mark === 0 ? a : noIds
   let most = 0
