@@ -1,8 +1,9 @@
 /**
- * States as text, for people who look inside: the threads of a state, what each reads, and the frames that wait below it.
+ * States as text, for people who look inside: the threads of a state, what each reads, and the
+ * frames that wait below it.
  *
- * A thread is one line: the bytes that its lexeme may read next, the tag with which the lexeme may end here, a shortest text to
- * the end of all, and its frames from the top down.
+ * A thread is one line: the bytes that its lexeme may read next, the tag with which the lexeme may
+ * end here, a shortest text to the end of all, and its frames from the top down.
  */
 import { concatenate } from "./bytes.ts"
 import { Completions } from "./completions.ts"
@@ -20,7 +21,10 @@ export function printState(states: States, state: number): string {
   return [title, ...lines].join("\n")
 }
 
-/** What a thread reads, its shortest end, and its stack; with the texts that frames wait for, the top one's first. */
+/**
+ * What a thread reads, its shortest end, and its stack; with the texts that frames wait for, the
+ * top one's first.
+ */
 export function printThread(states: States, thread: number): string {
   const [lexemeState, stack] = [states.threadLexeme(thread), states.threadStack(thread)]
   if (lexemeState === Dead) return "end"

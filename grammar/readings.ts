@@ -1,14 +1,17 @@
 /**
  * Threads that read the same, as one thread over a union of their stacks (`stack.ts`).
  *
- * Containers in a schema with alternatives have a frame for each; what is inside them is read alike under all of them. Where
- * few readings are open they cost less one by one. Where many are, those of nested levels would multiply, and here they add
- * up, in two steps. Threads under the same frame are united below it: the alternatives of a level come apart again when its
- * frame is reached. Where many are left, an object with hundreds of alternatives, threads under different frames are *joined*:
- * the union itself is the stack of the thread, and when the lexeme ends, what follows is what follows under each of its members.
+ * Containers in a schema with alternatives have a frame for each; what is inside them is read alike
+ * under all of them. Where few readings are open they cost less one by one. Where many are, those
+ * of nested levels would multiply, and here they add up, in two steps. Threads under the same frame
+ * are united below it: the alternatives of a level come apart again when its frame is reached.
+ * Where many are left, an object with hundreds of alternatives, threads under different frames are
+ * *joined*: the union itself is the stack of the thread, and when the lexeme ends, what follows is
+ * what follows under each of its members.
  *
- * Frames that need the text above them may lie below in a union, as long as all its members wait for as many texts: the threads
- * had the same text, so each member gets its own part of it. On top they stay apart, since each asks of the text what it wants.
+ * Frames that need the text above them may lie below in a union, as long as all its members wait
+ * for as many texts: the threads had the same text, so each member gets its own part of it. On top
+ * they stay apart, since each asks of the text what it wants.
  */
 import { checkLimit, type Limits } from "./errors.ts"
 import { TripleMap } from "./intern.ts"
@@ -23,8 +26,8 @@ export const JoinedAt = 4
 const places = new TripleMap()
 
 /**
- * Unites what can be of the threads in `threads`, in place, and returns how many numbers are left. Shape [used / 3, 3]: lexeme
- * state, stack, text. Linear, but for the unions, which are memoised.
+ * Unites what can be of the threads in `threads`, in place, and returns how many numbers are left.
+ * Shape [used / 3, 3]: lexeme state, stack, text. Linear, but for the unions, which are memoised.
  */
 export function uniteReadings(stacks: StackTable, threads: Int32Array, used: number): number {
   places.clear()
@@ -59,8 +62,8 @@ export function uniteReadings(stacks: StackTable, threads: Int32Array, used: num
 const groups = new TripleMap()
 
 /**
- * Joins what can be of the threads in `threads`, as `uniteReadings` unites them. Throws `limit` where more stacks than
- * `limits.threads` would be one.
+ * Joins what can be of the threads in `threads`, as `uniteReadings` unites them. Throws `limit`
+ * where more stacks than `limits.threads` would be one.
  */
 export function joinReadings(stacks: StackTable, threads: Int32Array, used: number, limits: Limits): number {
   groups.clear()

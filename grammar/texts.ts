@@ -1,13 +1,14 @@
 /**
- * What was read since some frame was pushed that needs to know it (a key, an item among unique ones): interned byte by byte, so
- * that equal texts are the same integer. Several frames may wait, one above the other: what each needs begins with a mark, here `|`.
- * An array of unique items, in which an object needs its keys:
+ * What was read since some frame was pushed that needs to know it (a key, an item among unique
+ * ones): interned byte by byte, so that equal texts are the same integer. Several frames may wait,
+ * one above the other: what each needs begins with a mark, here `|`. An array of unique items, in
+ * which an object needs its keys:
  *
  *     read     text
  *     [        |          the array waits for an item
  *     {        |{|        the object waits for a key
  *     "k"      |{|"k"
- *              |{"k"      the key has ended: `split` gave the object `"k"`, and the array goes on with all of it
+ *              |{"k"      the key has ended: the object was given `"k"`, the array goes on
  *     :1       |{"k":1
  */
 import { TupleTable } from "./intern.ts"

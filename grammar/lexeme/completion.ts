@@ -1,6 +1,7 @@
 /**
- * How a lexeme may end soonest: a shortest text from a state to an accepting one, by best-first search (A*: Hart, Nilsson,
- * Raphael 1968). Kinds of states may bound the bytes that are left, and may know the rest without a search.
+ * How a lexeme may end soonest: a shortest text from a state to an accepting one, by best-first
+ * search (A*: Hart, Nilsson, Raphael 1968). Kinds of states may bound the bytes that are left, and
+ * may know the rest without a search.
  */
 import { concatenate, pathTo } from "../bytes.ts"
 import { checkTime } from "../deadline.ts"
@@ -18,8 +19,8 @@ export interface CompletedKind extends LexemeKind {
   /** A lower bound on the bytes to an accepting state. Default 0. */
   least?(a: number, b: number, c: number): number
   /**
-   * A shortest completion, for kinds that know better than to search; null: they do not know. Unless `isSearched` only
-   * what is known at once, and then no longer than `least`.
+   * A shortest completion, for kinds that know better than to search; null: they do not know.
+   * Unless `isSearched` only what is known at once, and then no longer than `least`.
    */
   shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
 }
@@ -38,8 +39,8 @@ export function leastBytes(state: number): number {
 }
 
 /**
- * Short bytes that lead from `state` to an accepting state, and its tag; printable characters first. Throws `limit` when no
- * memory holds it.
+ * Short bytes that lead from `state` to an accepting state, and its tag; printable characters
+ * first. Throws `limit` when no memory holds it.
  */
 export function shortestCompletion(state: number): Completion {
   const least = leastBytes(state)
@@ -92,9 +93,11 @@ function search(start: number, least: number): Completion {
         from.set(target, { before: state, byte, length: length + 1 })
         reached.push(target)
       }
-      // Last in, first out: pushed in reverse, so that digits and letters come before control characters.
+      // Last in, first out: pushed in reverse, so that digits and letters come before control
+      // characters.
       for (const target of reached.reverse()) {
-        // The bound may fall along a path (an escape spells a character in six bytes): never back to a list that is done.
+        // The bound may fall along a path (an escape spells a character in six bytes): never back
+        // to a list that is done.
         const atLeast = Math.max(length + 1 + leastBytes(target), bound)
         open[atLeast] ??= []
         open[atLeast].push(target)

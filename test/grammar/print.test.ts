@@ -6,7 +6,10 @@ import { States } from "../../grammar/state.ts"
 
 const encoder = new TextEncoder()
 
-/** The states after `texts`, a text in place of each state's id. Threads come in the order of their ids: here they are sorted. */
+/**
+ * The states after `texts`, a text in place of each state's id. Threads come in the order of their
+ * ids: here they are sorted.
+ */
 function print(grammar: Grammar, texts: readonly string[], many?: number): string {
   const states = new States(grammar, many)
   const lines = texts.flatMap((text) => {

@@ -9,11 +9,12 @@
  *     D(u \ r)   = D(u) \ D(r), where u is all texts: the complement of r
  *     D(r{m,n})  = D(r)·r{m−1,n−1}
  *
- * A state of an automaton is an expression, a step is its derivative, and a state accepts where ε is in it (Brzozowski 1964;
- * Owens, Reppy, Turon 2009). All bytes are read at once, as a *row* of byte ranges with their targets (`rows.ts`), so each
- * equation is applied once per class of bytes. Kinds of expressions that have a module of their own (`machine.ts`,
- * `look/assertions.ts`) register their equations here; only that module makes such an expression, so none can be met before
- * its equation is known.
+ * A state of an automaton is an expression, a step is its derivative, and a state accepts where ε
+ * is in it (Brzozowski 1964; Owens, Reppy, Turon 2009). All bytes are read at once, as a *row* of
+ * byte ranges with their targets (`rows.ts`), so each equation is applied once per class of bytes.
+ * Kinds of expressions that have a module of their own (`machine.ts`, `look/assertions.ts`)
+ * register their equations here; only that module makes such an expression, so none can be met
+ * before its equation is known.
  */
 import { and, concat, diff, loop, or } from "./build.ts"
 import {
@@ -48,17 +49,26 @@ export interface DerivativeRule {
 /** By kind; the kinds of the equations above have none. */
 const rules: DerivativeRule[] = []
 
-/** Says how expressions of `kind` are read. The rule of `LookKind` reads all that hold an assertion, of whatever kind they are. */
+/**
+ * Says how expressions of `kind` are read. The rule of `LookKind` reads all that hold an assertion,
+ * of whatever kind they are.
+ */
 export function register(kind: number, rule: DerivativeRule): void {
   rules[kind] = rule
 }
 
-/** The derivatives of `id`: ascending ranges `lo | hi << 8` with their targets; bytes left out lead to ∅. */
+/**
+ * The derivatives of `id`: ascending ranges `lo | hi << 8` with their targets; bytes left out lead
+ * to ∅.
+ */
 export function derivativeRow(id: ExprId): Int32Array {
   return rangesOf(rowOf(id))
 }
 
-/** What may follow once `id` has read `byte`. The first call for an expression costs a constructor call per range. */
+/**
+ * What may follow once `id` has read `byte`. The first call for an expression costs a constructor
+ * call per range.
+ */
 export function derivative(id: ExprId, byte: number): ExprId {
   const row = knownRow(id)
   if (row >= 0) return targetAt(row, byte)
@@ -66,7 +76,9 @@ export function derivative(id: ExprId, byte: number): ExprId {
   return next >= 0 ? next : targetAt(rowOf(id), byte)
 }
 
-/** The id of the row of `id`. Throws `limit` where it, and what it needs, make too many expressions. */
+/**
+ * The id of the row of `id`. Throws `limit` where it, and what it needs, make too many expressions.
+ */
 export function rowOf(id: ExprId): number {
   const row = knownRow(id)
   return row >= 0 ? row : makeRow(id, findRow)
@@ -76,7 +88,10 @@ function findRow(id: ExprId): number {
   return flags(id) & Inherited ? rules[LookKind].row(id) : findPlainRow(id)
 }
 
-/** The row of an expression whose operands are read without regard to assertions: the equations above. */
+/**
+ * The row of an expression whose operands are read without regard to assertions: the equations
+ * above.
+ */
 export function findPlainRow(id: ExprId): number {
   switch (kindOf(id)) {
     case NeverKind:

@@ -1,9 +1,11 @@
 /**
- * Rows: where all bytes lead at once from an expression, as ascending byte ranges `lo | hi << 8` with their targets.
+ * Rows: where all bytes lead at once from an expression, as ascending byte ranges `lo | hi << 8`
+ * with their targets.
  *
- * A rule (`derivative.ts`) makes the row of an expression by combining those of others, range by range, so a class of bytes
- * costs one constructor call. Rows are memoised by expression and interned. A rule that asks for a row which is not there yet
- * is run again once it is: that takes no recursion, since patterns nest deeper than calls may.
+ * A rule (`derivative.ts`) makes the row of an expression by combining those of others, range by
+ * range, so a class of bytes costs one constructor call. Rows are memoised by expression and
+ * interned. A rule that asks for a row which is not there yet is run again once it is: that takes
+ * no recursion, since patterns nest deeper than calls may.
  */
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
@@ -61,8 +63,8 @@ const Waiting = -1
 const wanted: ExprId[] = []
 
 /**
- * The id of the row of `id`, and of all that it needs, which `rule` makes. Throws `limit` where that makes too many expressions:
- * long chains of optional parts are quadratic.
+ * The id of the row of `id`, and of all that it needs, which `rule` makes. Throws `limit` where
+ * that makes too many expressions: long chains of optional parts are quadratic.
  */
 export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
   const bound = exprWords() + fixedBounds.derivativeWords
@@ -89,8 +91,8 @@ export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
 }
 
 /**
- * The row whose target by each byte is `by` of the targets of `ids`; where all of these are ∅ it is ∅. Returns `Waiting` where
- * one of their rows is still to be made.
+ * The row whose target by each byte is `by` of the targets of `ids`; where all of these are ∅ it is
+ * ∅. Returns `Waiting` where one of their rows is still to be made.
  */
 export function combine(ids: readonly ExprId[], by: (targets: readonly ExprId[]) => ExprId): number {
   const before = wanted.length
@@ -134,12 +136,14 @@ export function combine(ids: readonly ExprId[], by: (targets: readonly ExprId[])
 const FirstTail = 0x80
 
 /**
- * As `combine`, for operators that leave a common beginning alone: h·r ∘ h·s = h·(r ∘ s) where no text of h begins another
- * one. After the first byte of a character nearly all targets begin with the rest of it, and go on as after characters of
- * one byte: so the ten ranges of first bytes take one call of `by`.
+ * As `combine`, for operators that leave a common beginning alone: h·r ∘ h·s = h·(r ∘ s) where no
+ * text of h begins another one. After the first byte of a character nearly all targets begin with
+ * the rest of it, and go on as after characters of one byte: so the ten ranges of first bytes take
+ * one call of `by`.
  */
 export function combineFactored(ids: readonly ExprId[], by: (targets: readonly ExprId[]) => ExprId): number {
-  // What was combined last, and to what: what follows the last characters of one byte nearly always follows all others.
+  // What was combined last, and to what: what follows the last characters of one byte nearly always
+  // follows all others.
   let last: readonly ExprId[] = []
   let made: ExprId = Never
   const combineOnce = (targets: readonly ExprId[]): ExprId => {
@@ -156,7 +160,9 @@ export function combineFactored(ids: readonly ExprId[], by: (targets: readonly E
   })
 }
 
-/** The rest of a character with which all of `targets` begin that are not ∅; -1 where they do not. */
+/**
+ * The rest of a character with which all of `targets` begin that are not ∅; -1 where they do not.
+ */
 function commonTail(targets: readonly ExprId[]): ExprId {
   let head = -1
   for (const target of targets) {

@@ -1,4 +1,7 @@
-/** Shortest texts of lexeme states whose kinds bound them, or know them. The kinds of the grammar floor: `expr/shortest.test.ts`. */
+/**
+ * Shortest texts of lexeme states whose kinds bound them, or know them. The kinds of the grammar
+ * floor: `expr/shortest.test.ts`.
+ */
 import { expect, test } from "vitest"
 import { type CompletedKind, leastBytes, shortestCompletion } from "../../../grammar/lexeme/completion.ts"
 import { Dead, lexemes } from "../../../grammar/lexeme/table.ts"

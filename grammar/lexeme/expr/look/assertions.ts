@@ -1,11 +1,14 @@
 /**
- * Assertions as expressions: lookaheads inside repetitions, lookbehinds, and ends; and how what holds them is read.
+ * Assertions as expressions: lookaheads inside repetitions, lookbehinds, and ends; and how what
+ * holds them is read.
  *
- * `look` and `end` speak about all that follows, so they stand at the head of what follows: D(look(s)·k) = D(s) & D(k), and
- * without D(s) where the assertion is negative. `behind(a)` speaks about all before: `a` is what the automaton of the
- * lookbehind has left after the text so far. At the head of what follows it is ε or ∅, by whether ε ∈ a; behind a head it has
- * to read what the head reads. So D(h·k) = D(h)·k′, where k′ is k with the same byte read in front of it: the *shift* of k.
- * It is a derivative as well, that of any byte followed by k, and is found as one. Only what looks back changes by it.
+ * `look` and `end` speak about all that follows, so they stand at the head of what follows:
+ * D(look(s)·k) = D(s) & D(k), and without D(s) where the assertion is negative. `behind(a)` speaks
+ * about all before: `a` is what the automaton of the lookbehind has left after the text so far. At
+ * the head of what follows it is ε or ∅, by whether ε ∈ a; behind a head it has to read what the
+ * head reads. So D(h·k) = D(h)·k′, where k′ is k with the same byte read in front of it: the
+ * *shift* of k. It is a derivative as well, that of any byte followed by k, and is found as one.
+ * Only what looks back changes by it.
  */
 import { and, anyText, concat, diff, loop, or } from "../build.ts"
 import { boundsAfterOne, findPlainRow, register } from "../derivative.ts"
@@ -39,7 +42,10 @@ import {
 import { addRow, combine } from "../rows.ts"
 import { byteRange } from "../sets.ts"
 
-/** Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions: elsewhere it is an `and`. */
+/**
+ * Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions:
+ * elsewhere it is an `and`.
+ */
 export function look(id: ExprId, negative: boolean): ExprId {
   if (id === Never) return negative ? Empty : Never
   if (flags(id) & Universe) return negative ? Never : Empty
@@ -47,7 +53,10 @@ export function look(id: ExprId, negative: boolean): ExprId {
   return intern([LookKind, id, negative ? 1 : 0], made)
 }
 
-/** Here the text so far is (`negative`: is not) in the language whose remainder after that text is `id`. */
+/**
+ * Here the text so far is (`negative`: is not) in the language whose remainder after that text is
+ * `id`.
+ */
 export function behind(id: ExprId, negative: boolean): ExprId {
   if (id === Never) return negative ? Empty : Never
   if (flags(id) & Universe) return negative ? Never : Empty
@@ -60,7 +69,10 @@ export function behind(id: ExprId, negative: boolean): ExprId {
 /** Nothing follows. */
 export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
 
-/** `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not depend on the text before. */
+/**
+ * `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not
+ * depend on the text before.
+ */
 export function ended(rest: ExprId): ExprId {
   if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
   return isNullable(rest) ? Empty : Never
@@ -120,7 +132,10 @@ function rowBehindAssertion(head: ExprId, tail: ExprId): number {
   }
 }
 
-/** An iterated assertion: the loop is unfolded once in front of its tail, because the assertion sees the tail. */
+/**
+ * An iterated assertion: the loop is unfolded once in front of its tail, because the assertion sees
+ * the tail.
+ */
 function unfold(id: ExprId, tail: ExprId): ExprId {
   return concat(at(id, 1), concat(loop(at(id, 1), ...boundsAfterOne(id)), tail))
 }
