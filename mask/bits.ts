@@ -4,11 +4,6 @@
  * of the logits.
  */
 
-/** Returns W for a width of V tokens. */
-export function wordCount(width: number): number {
-  return (width + 31) >>> 5
-}
-
 /** Returns whether the bit of `token` is set in a row. O(1). */
 export function isAllowed(row: Uint32Array, token: number): boolean {
   return ((row[token >>> 5] >>> (token & 31)) & 1) === 1

@@ -13,10 +13,11 @@ import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
-import { type KeptMask, type LocalMasks, sharedLocals } from "./local.ts"
+import { type LocalMasks, sharedLocals } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { type Draft, MaskBuilder } from "./mask.ts"
 import { idsRecipe, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
+import type { KeptMask } from "./shortcuts.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
 /** Bounds on what a `TokenFsm` caches. They change no result, only how often it is computed. */

@@ -3,7 +3,7 @@
  */
 export type { Capture } from "../grammar/tape.ts"
 export { type Deadline, type DraftMasks, fillDraftMasks, fillMasks } from "./batch.ts"
-export { applyMask, countAllowed, isAllowed, onlyToken, wordCount } from "./bits.ts"
+export { applyMask, countAllowed, isAllowed, onlyToken } from "./bits.ts"
 export type { BudgetOptions } from "./budgets/budgets.ts"
 export { bindGrammar } from "./budgets/machine.ts"
 export { type FsmOptions, TokenFsm } from "./fsm.ts"
@@ -12,6 +12,7 @@ export { Matcher, type MatcherOptions, type RowKind } from "./matcher.ts"
 export { captures } from "./prompt/captures.ts"
 export { canonicalTokens, type Encode, forcedBytes, forcedTokens, tailBytes } from "./prompt/forced.ts"
 export { type Healing, heal } from "./prompt/healing.ts"
+export { wordCount } from "./recipe.ts"
 export { ClosedFsm } from "./stored/closed.ts"
 export { type PrecompileOptions, precompile } from "./stored/precompile.ts"
 export {

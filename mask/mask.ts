@@ -13,8 +13,9 @@ import { tokenIds } from "../grammar/lexeme/token.ts"
 import { EmptyStack } from "../grammar/stack.ts"
 import { DeadState, type States } from "../grammar/state.ts"
 import { NoList, RootList } from "./lists.ts"
-import type { KeptMask, Local, LocalMasks, ReadingShortcuts } from "./local.ts"
+import type { LocalMasks } from "./local.ts"
 import { compactIds, noIds, type Recipe } from "./recipe.ts"
+import type { KeptMask, Local, ReadingShortcuts } from "./shortcuts.ts"
 
 /** A mask that is shared by all states with the same lexemes and stacks. */
 export interface Draft {

@@ -5,8 +5,6 @@
  * shortcuts, which write a mask as the row of another mask with corrections.
  */
 
-import { wordCount } from "./bits.ts"
-
 /** How to write a mask: copy, set, clear, set. */
 export interface Recipe {
   /** The row to copy; null if all words are zero. Shared, never written to. Shape [W]. */
@@ -17,6 +15,11 @@ export interface Recipe {
   readonly removed: Int32Array
   /** Lists of tokens to set last. Shared. */
   readonly ids: readonly Int32Array[]
+}
+
+/** Returns W, the number of words of a row, for a width of V tokens. */
+export function wordCount(width: number): number {
+  return (width + 31) >>> 5
 }
 
 export const noIds = new Int32Array(0)

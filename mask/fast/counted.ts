@@ -2,8 +2,7 @@
  * Tokens by their number of characters, and the rows of the tokens with at most a given number.
  */
 import { grown } from "../../grammar/intern.ts"
-import { wordCount } from "../bits.ts"
-import { idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
+import { idsRecipe, type Recipe, rowRecipe, wordCount } from "../recipe.ts"
 
 export class CountedTokens {
   private readonly width: number

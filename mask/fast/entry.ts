@@ -1,8 +1,8 @@
 /**
  * Cached local masks, and the correction of one for a state that differs from its own.
  */
-import type { Local } from "../local.ts"
 import { listedCount, noIds, type Recipe, recipe } from "../recipe.ts"
+import type { Local } from "../shortcuts.ts"
 import type { Found } from "../trie.ts"
 import type { Kept } from "./generations.ts"
 import type { ListTables } from "./listtables.ts"

@@ -6,11 +6,10 @@
  * MaskBench's development split, 23,217 are distinct.
  */
 import { TupleTable } from "../../grammar/intern.ts"
-import { wordCount } from "../bits.ts"
-import { putInOrder } from "../lists.ts"
-import type { KeptMask } from "../local.ts"
-import { idsRecipe, listedCount, type Recipe, rowRecipe, writeRecipe } from "../recipe.ts"
+import { idsRecipe, listedCount, type Recipe, rowRecipe, wordCount, writeRecipe } from "../recipe.ts"
+import type { KeptMask } from "../shortcuts.ts"
 import type { FastLocal } from "./entry.ts"
+import { putInOrder } from "./order.ts"
 import { uniteShared } from "./unions.ts"
 
 /** A mask becomes a row to copy once all its uses together have set more ids than this. */

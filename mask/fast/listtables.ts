@@ -5,10 +5,11 @@
 import { PairMap, TupleTable } from "../../grammar/intern.ts"
 import { byteSet, hasByte, NoBytes } from "../../grammar/lexeme/bytesets.ts"
 import { guardOf } from "../../grammar/lexeme/greedy.ts"
-import { distinct, NodeLists, NoList, putInOrder } from "../lists.ts"
+import { NodeLists, NoList } from "../lists.ts"
 import { noIds } from "../recipe.ts"
 import { ByteEdges } from "./byteedges.ts"
 import type { Children } from "./children.ts"
+import { ascending, distinct, putInOrder } from "./order.ts"
 import type { Quotes } from "./quotes.ts"
 
 /** The children of longer lists are searched among the edges of their byte. */
@@ -45,6 +46,10 @@ export class ListTables extends NodeLists {
     this.hasGuards = hasGuards
     this.children = children
     this.quotes = quotes
+  }
+
+  override gather(nodes: ArrayLike<number>): number {
+    return this.intern(ascending(nodes))
   }
 
   /**

@@ -10,7 +10,7 @@ import { tokenIds } from "../../grammar/lexeme/token.ts"
 import { EmptyStack, type StackTable } from "../../grammar/stack.ts"
 import type { States } from "../../grammar/state.ts"
 import { NoList, RootList } from "../lists.ts"
-import type { Local, Read, ReadingShortcuts } from "../local.ts"
+import type { Local, Read, ReadingShortcuts } from "../shortcuts.ts"
 import { firstBytes } from "./firstbytes.ts"
 import type { ListTables } from "./listtables.ts"
 

@@ -15,9 +15,7 @@ import type { Reach } from "../../grammar/lexeme/expr/clamp.ts"
 import { freeBytes, withoutNames } from "../../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { States } from "../../grammar/state.ts"
-import { wordCount } from "../bits.ts"
 import { NoList, RootList } from "../lists.ts"
-import type { Local, MakeShortcuts, ReadingShortcuts, Shortcuts } from "../local.ts"
 import {
   emptyRecipe,
   idsRecipe,
@@ -27,8 +25,10 @@ import {
   recipe,
   rowRecipe,
   setIds,
+  wordCount,
   writeRecipe,
 } from "../recipe.ts"
+import type { Local, MakeShortcuts, ReadingShortcuts, Shortcuts } from "../shortcuts.ts"
 import type { Found, TokenTrie } from "../trie.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 import { CharacterSets } from "./characters.ts"

@@ -4,7 +4,7 @@
  * Most sets of characters lack few of the characters that tokens have. The tokens without these few
  * are found by OR-ing some dozen rows, while a walk through the trie visits every node.
  */
-import { wordCount } from "../bits.ts"
+import { wordCount } from "../recipe.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 import { afterFirst, afterNext } from "./characters.ts"
 import { Pairs } from "./counted.ts"

@@ -10,10 +10,9 @@
 import type { Expectation } from "../../grammar/frame.ts"
 import { printByte } from "../../grammar/print.ts"
 import { DeadState } from "../../grammar/state.ts"
-import { wordCount } from "../bits.ts"
 import { sharedLocals } from "../local.ts"
 import type { MachineStats, TokenMachine } from "../machine.ts"
-import { emptyRecipe, idsRecipe, type Recipe, rowRecipe } from "../recipe.ts"
+import { emptyRecipe, idsRecipe, type Recipe, rowRecipe, wordCount } from "../recipe.ts"
 import type { TokenTrie } from "../trie.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 

@@ -1,10 +1,9 @@
 /** Kept masks against the unions that they are, as recipes and as rows. */
 import { expect, test } from "vitest"
-import { wordCount } from "../../../mask/bits.ts"
 import { entry, type FastLocal } from "../../../mask/fast/entry.ts"
 import { EqualLocals } from "../../../mask/fast/equals.ts"
 import { KeptMasks } from "../../../mask/fast/keptmasks.ts"
-import { idsRecipe, noIds, rowRecipe, writeRecipe } from "../../../mask/recipe.ts"
+import { idsRecipe, noIds, rowRecipe, wordCount, writeRecipe } from "../../../mask/recipe.ts"
 import { randomOf } from "../../support/oracle.ts"
 
 const width = 10_000
