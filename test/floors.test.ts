@@ -126,6 +126,6 @@ test("the reading list and what it imports stay small", () => {
   const { list, closure, lines } = core()
   expect(list.length).toBeGreaterThan(10)
   expect(lines(list), "lines of the reading list").toBeLessThanOrEqual(4_300)
-  expect(closure.length, closure.join("\n")).toBeLessThanOrEqual(45)
-  expect(lines(closure), "lines that the core imports").toBeLessThanOrEqual(7_000)
+  expect(closure.length, closure.join("\n")).toBeLessThanOrEqual(35)
+  expect(lines(closure), "lines that the core imports").toBeLessThanOrEqual(5_500)
 })
