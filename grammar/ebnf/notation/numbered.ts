@@ -23,16 +23,18 @@ interface FirstUse {
 export function checkNumberedRecursion(scope: Scope, refuse: Refuse): void {
   const all = [...scope.definitions.values()].filter((each): each is Definition => each.kind === "definition")
   if (!all.some(({ isParametric }) => isParametric)) return
-  const empty = new NullableNames(scope, all)
-  const firsts = new Map(all.map((each) => [each.name.text, empty.firstUses(each)]))
+  const nullable = nullableNames(all, scope)
+  const firsts = new Map(
+    all.map(({ name, body }) => [
+      name.text,
+      [...firstUses(body, (node) => isNullable(node, nullable, scope))],
+    ]),
+  )
   for (const [from, uses] of firsts) {
     for (const { name, node, changes } of uses) {
       if (changes && reaches(firsts, name, from)) {
-        refuse(
-          "syntax",
-          node.start,
-          `the rule "${from}" begins with itself under another number. Let it end with itself instead`,
-        )
+        const message = `the rule "${from}" begins with itself under another number. Let it end with itself instead`
+        refuse("syntax", node.start, message)
       }
     }
   }
@@ -47,77 +49,68 @@ function reaches(firsts: ReadonlyMap<string, readonly FirstUse[]>, from: string,
   return false
 }
 
-/** Which definitions may read nothing. */
-class NullableNames {
-  private readonly scope: Scope
-  private readonly names = new Set<string>()
-
-  constructor(scope: Scope, all: readonly Definition[]) {
-    this.scope = scope
-    for (let count = -1; count < this.names.size; ) {
-      count = this.names.size
-      for (const { name, body } of all) if (this.isNullable(body)) this.names.add(name.text)
-    }
-  }
-
-  firstUses(definition: Definition): FirstUse[] {
-    const uses: FirstUse[] = []
-    this.addFirstUses(definition.body, uses)
-    return uses
-  }
-
-  private addFirstUses(node: Node, uses: FirstUse[]): void {
-    switch (node.kind) {
-      case "or":
-        for (const option of node.options) this.addFirstUses(option, uses)
-        return
-      case "sequence":
-        for (const item of node.items) {
-          this.addFirstUses(item, uses)
-          if (!this.isNullable(item)) return
-        }
-        return
-      case "repeat":
-      case "if":
-        this.addFirstUses(node.body, uses)
-        return
-      case "name":
-        uses.push({ name: node.text, node, changes: false })
-        return
-      case "call":
-        uses.push({ name: node.name.text, node, changes: !keepsNumber(node.value) })
-        return
-      case "template":
-        uses.push({ name: node.name.text, node, changes: false })
-        for (const value of node.values) this.addFirstUses(value, uses)
-    }
-  }
-
-  private isNullable(node: Node): boolean {
-    switch (node.kind) {
-      case "or":
-        return node.options.some((option) => this.isNullable(option))
-      case "sequence":
-        return node.items.every((item) => this.isNullable(item))
-      case "repeat":
-        return node.min === 0 || this.isNullable(node.body)
-      case "if":
-        return this.isNullable(node.body)
-      case "literal":
-        return node.text === '""'
-      case "regex": {
-        const fact = this.scope.facts.get(node)
-        return fact?.kind === "expr" && exprs.nullable(fact.expr)
+/** Yields the uses with which texts of a node may begin. */
+function* firstUses(node: Node, isEmpty: (node: Node) => boolean): Generator<FirstUse> {
+  switch (node.kind) {
+    case "or":
+      for (const option of node.options) yield* firstUses(option, isEmpty)
+      return
+    case "sequence":
+      for (const item of node.items) {
+        yield* firstUses(item, isEmpty)
+        if (!isEmpty(item)) return
       }
-      case "name":
-        return this.names.has(node.text)
-      case "call":
-      case "template":
-        return this.names.has(node.name.text)
-      case "substring":
-        return true
-      default:
-        return false
+      return
+    case "repeat":
+    case "if":
+      yield* firstUses(node.body, isEmpty)
+      return
+    case "name":
+      yield { name: node.text, node, changes: false }
+      return
+    case "call":
+      yield { name: node.name.text, node, changes: !keepsNumber(node.value) }
+      return
+    case "template":
+      yield { name: node.name.text, node, changes: false }
+      for (const value of node.values) yield* firstUses(value, isEmpty)
+  }
+}
+
+/** Returns the definitions that may read nothing: a least fixpoint. */
+function nullableNames(all: readonly Definition[], scope: Scope): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (let count = -1; count < names.size; ) {
+    count = names.size
+    for (const { name, body } of all) if (isNullable(body, names, scope)) names.add(name.text)
+  }
+  return names
+}
+
+function isNullable(node: Node, names: ReadonlySet<string>, scope: Scope): boolean {
+  switch (node.kind) {
+    case "or":
+      return node.options.some((option) => isNullable(option, names, scope))
+    case "sequence":
+      return node.items.every((item) => isNullable(item, names, scope))
+    case "repeat":
+      return node.min === 0 || isNullable(node.body, names, scope)
+    case "if":
+      return isNullable(node.body, names, scope)
+    case "literal":
+      return node.text === '""'
+    case "regex": {
+      const fact = scope.facts.get(node)
+      return fact?.kind === "expr" && exprs.nullable(fact.expr)
     }
+    case "name":
+      return names.has(node.text)
+    case "call":
+    case "template":
+      return names.has(node.name.text)
+    case "substring":
+      return true
+    default:
+      return false
   }
 }
