@@ -22,7 +22,7 @@ import {
 import { type RowKey, rowKey, Stream } from "../rng.ts"
 import { checkDrawn, type Relaxation, type SampleResult, type SampleRow } from "../row.ts"
 import { HeapSize, MaxSortWidth, type Ranked, TopHeap } from "../top.ts"
-import { Cutter, drawKept, drawRanked, type Kept, nucleus } from "./cuts.ts"
+import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
 
 /** Beyond this the definition's clamp could matter. */
 const Huge = 1e24
@@ -31,6 +31,8 @@ const Huge = 1e24
 export class Selector {
   private values = new Float32Array(0)
   private ids = new Int32Array(0)
+  /** V of the current row. */
+  private width = 0
   private readonly heap = new TopHeap()
   private readonly cutter = new Cutter()
 
@@ -46,6 +48,7 @@ export class Selector {
   private selectFast(logits: Float32Array, row: SampleRow): SampleResult | undefined {
     const { params } = row
     const width = logits.length
+    this.width = width
     if (this.values.length < width) {
       this.values = new Float32Array(width)
       this.ids = new Int32Array(width)
@@ -72,9 +75,7 @@ export class Selector {
       relaxed = this.edit(x, ids, n, edits, params)
       first = argmax(x, n)
     }
-    const token = isGreedy(params)
-      ? idAt(ids, first)
-      : this.draw({ values: x, ids, count: n }, first, row, width)
+    const token = isGreedy(params) ? idAt(ids, first) : this.draw(x, ids, n, first, row)
     if (token < 0) return undefined
     checkDrawn(row, token, width)
     return {
@@ -152,12 +153,8 @@ export class Selector {
   }
 
   /** Temperature, filters, noise. −1: the definition must decide. */
-  private draw(
-    { values: x, ids, count: n }: Pick<Kept, "values" | "ids" | "count">,
-    first: number,
-    row: SampleRow,
-    width: number,
-  ): number {
+  private draw(x: Float32Array, ids: Int32Array | null, n: number, first: number, row: SampleRow): number {
+    const { width } = this
     const { params } = row
     const key = rowKey(params.seed, row.position, Stream.draw, row.choice)
     let z = x
