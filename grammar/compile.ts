@@ -132,7 +132,8 @@ function compileWithin(
   checkInput(input)
   const json = jsonOptions(input, options, limits)
   if (input.kind === "json") return compileJsonSchema(input.schema, json)
-  return compileNotation(input, options, limits, json)
+  const compileNotation: (input: never, context: Context) => Compiled = compilers[input.kind]
+  return compileNotation(input as never, { options, limits, json, notes: [] })
 }
 
 /** What the presets and `options` say of JSON, in every constraint that holds some. */
@@ -159,112 +160,119 @@ function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limit
   }
 }
 
-/** Compiles what is no JSON Schema; `json` holds for those inside of it. */
-function compileNotation(
-  input: Exclude<GrammarInput, { kind: "json" }>,
-  options: CompileOptions,
-  limits: Limits,
-  json: JsonOptions,
-): { grammar: Grammar; report: Report } {
-  const { key, unsatisfiable } = json
-  /** Of the schemas inside. */
-  const notes: (() => KeywordNote[])[] = []
-  const identityOf = (title: string) => ({ key, title, notes: () => notes.flatMap((make) => make()) })
-  const fromRules = (title: string, read: (rules: Rules) => RuleId | LarkGrammar) =>
-    compileRules(read, new Rules(limits, options.tokens), identityOf(title), unsatisfiable)
+interface Compiled {
+  grammar: Grammar
+  report: Report
+}
+
+/** What the compilers of all kinds but JSON Schema share. */
+interface Context {
+  readonly options: CompileOptions
+  readonly limits: Limits
+  /** How schemas inside are compiled. */
+  readonly json: JsonOptions
+  /** Keyword notes of the schemas inside. */
+  readonly notes: (() => KeywordNote[])[]
+}
+
+type Notation = Exclude<GrammarInput, { kind: "json" }>
+
+const compilers: {
+  readonly [Kind in Notation["kind"]]: (
+    input: Extract<Notation, { kind: Kind }>,
+    context: Context,
+  ) => Compiled
+} = {
+  regex({ pattern, flags }, context) {
+    const { limits, json } = context
+    checkLimit(limits, "regexBytes", pattern.length)
+    const { unsatisfiable } = json
+    const expr = parseRegex(pattern, { flags, mode: "match", path: "", unsatisfiable, limits })
+    return fromLexeme(exprLexeme(expr), context, {
+      title: `regular expression ${pattern}`,
+      emptiness: "no text matches the pattern",
+      patterns: [{ path: "", pattern, flags }],
+    })
+  },
+
+  choice({ options }, context) {
+    checkLimit(context.limits, "choices", options.length)
+    if (options.length === 0) throw new GrammarError("syntax", "", "a choice needs at least one option")
+    return fromLexeme(rawLexeme(choiceContent(options)), context, {
+      title: `choice of ${options.length}`,
+      emptiness: "no option is a text",
+    })
+  },
+
+  substring(input, context) {
+    const chunks = "chunks" in input ? input.chunks : chunksOf(input.text, input.unit ?? "chars")
+    checkTexts(
+      chunks.map((chunk) => chunk.length),
+      "a chunk",
+    )
+    const lexeme = exprLexeme(substringExpr(chunks, "", context.limits))
+    return fromLexeme(lexeme, context, { title: `substring of ${chunks.length} chunks`, emptiness: "" })
+  },
+
+  gbnf({ text, root }, context) {
+    return fromRules("GBNF grammar", context, (rules) => gbnfRule(text, rules, { root }))
+  },
+
+  lark({ text, start, named = {} }, context) {
+    const others = Object.entries(named).map(([name, other]) => {
+      return [name, typeof other === "string" ? other : compileInner(other, context).grammar] as const
+    })
+    return fromRules("Lark grammar", context, (rules) => {
+      const schema = schemaCompiler(rules, context)
+      return larkRule(text, rules, { start, named: Object.fromEntries(others), schema })
+    })
+  },
+
+  grammar({ text, root }, context) {
+    if (notationOf(text, context.limits) === "gbnf")
+      return fromRules("GBNF grammar", context, (rules) => gbnfRule(text, rules, { root }))
+    return fromRules("Lark grammar", context, (rules) =>
+      larkRule(text, rules, { start: root, schema: schemaCompiler(rules, context) }),
+    )
+  },
+
+  tag({ format }, context) {
+    return fromRules("structural tag", context, (rules) => tagRule(format, rules, context.json))
+  },
+
+  tools(input, context) {
+    const { options, json, notes } = context
+    const lark = (text: string) => compileInner({ kind: "lark", text }, context).grammar
+    const { response_format: format = null } = input
+    const compileFormat = (nested: GrammarInput) => {
+      const { grammar, report } = compileInner(nested, context)
+      notes.push(() => report.keywords.map((note) => ({ ...note, path: `response_format${note.path}` })))
+      return grammar
+    }
+    const answer =
+      format === null || format instanceof Grammar ? format : answerOf(() => compileFormat(format))
+    return fromRules(`turn in the style ${input.style}`, context, (rules) => {
+      const openObjects = options.openObjects ?? "declared"
+      const note = (make: () => KeywordNote[]) => notes.push(make)
+      return toolsRule({ ...input, response_format: answer }, rules, { ...json, openObjects, lark, note })
+    })
+  },
+}
+
+/** Compiles a constraint that stands in another. Its mistakes are mistakes of the whole. */
+function compileInner(input: GrammarInput, { options, limits, json }: Context): Compiled {
   const own = { ...options, documents: json.documents, unsatisfiable: "error" } as const
-  /** A grammar that stands in another: its mistakes are those of the whole. */
-  const inner = (nested: GrammarInput) => compileWithin(nested, own, limits).grammar
-  const schemaOf = (rules: Rules) => (text: string) => {
-    const compileText = (schema: string, isChecked: boolean) => {
-      return compileJsonSchema(schema, { ...jsonOptions({ kind: "json", schema }, own, limits), isChecked })
-        .grammar
-    }
-    return rules.schemas.of(text, compileText, (schema) => schema)
+  return compileWithin(input, own, limits)
+}
+
+/** Returns the compiler of the JSON Schemas that stand in a grammar. */
+function schemaCompiler(rules: Rules, { options, limits, json }: Context): (text: string) => Grammar {
+  const own = { ...options, documents: json.documents, unsatisfiable: "error" } as const
+  const compileText = (schema: string, isChecked: boolean) => {
+    const schemaOptions = { ...jsonOptions({ kind: "json", schema }, own, limits), isChecked }
+    return compileJsonSchema(schema, schemaOptions).grammar
   }
-  switch (input.kind) {
-    case "regex": {
-      checkLimit(limits, "regexBytes", input.pattern.length)
-      const lexeme = exprLexeme(
-        parseRegex(input.pattern, { flags: input.flags, mode: "match", path: "", unsatisfiable, limits }),
-      )
-      return fromLexeme(
-        lexeme,
-        `regular expression ${input.pattern}`,
-        "no text matches the pattern",
-        unsatisfiable,
-        key,
-        limits,
-        [{ path: "", pattern: input.pattern, flags: input.flags }],
-      )
-    }
-    case "choice": {
-      checkLimit(limits, "choices", input.options.length)
-      if (input.options.length === 0)
-        throw new GrammarError("syntax", "", "a choice needs at least one option")
-      const lexeme = rawLexeme(choiceContent(input.options))
-      return fromLexeme(
-        lexeme,
-        `choice of ${input.options.length}`,
-        "no option is a text",
-        unsatisfiable,
-        key,
-        limits,
-      )
-    }
-    case "substring": {
-      const chunks = "chunks" in input ? input.chunks : chunksOf(input.text, input.unit ?? "chars")
-      checkTexts(
-        chunks.map((chunk) => chunk.length),
-        "a chunk",
-      )
-      const lexeme = exprLexeme(substringExpr(chunks, "", limits))
-      return fromLexeme(lexeme, `substring of ${chunks.length} chunks`, "", unsatisfiable, key, limits)
-    }
-    case "gbnf":
-      return fromRules("GBNF grammar", (rules) => gbnfRule(input.text, rules, { root: input.root }))
-    case "lark": {
-      const { text, start, named = {} } = input
-      const others = Object.entries(named).map(([name, other]) => {
-        return [name, typeof other === "string" ? other : inner(other)] as const
-      })
-      return fromRules("Lark grammar", (rules) => {
-        return larkRule(text, rules, {
-          start,
-          named: Object.fromEntries(others),
-          schema: schemaOf(rules),
-        })
-      })
-    }
-    case "grammar": {
-      const { text, root } = input
-      if (notationOf(text, limits) === "gbnf")
-        return fromRules("GBNF grammar", (rules) => gbnfRule(text, rules, { root }))
-      return fromRules("Lark grammar", (rules) =>
-        larkRule(text, rules, { start: root, schema: schemaOf(rules) }),
-      )
-    }
-    case "tag":
-      return fromRules("structural tag", (rules) => tagRule(input.format, rules, json))
-    case "tools": {
-      const lark = (text: string) => inner({ kind: "lark", text })
-      const { response_format: format = null } = input
-      const compileFormat = (nested: GrammarInput) => {
-        const { grammar, report } = compileWithin(nested, own, limits)
-        notes.push(() => report.keywords.map((note) => ({ ...note, path: `response_format${note.path}` })))
-        return grammar
-      }
-      const answer =
-        format === null || format instanceof Grammar ? format : answerOf(() => compileFormat(format))
-      return fromRules(`turn in the style ${input.style}`, (rules) => {
-        const openObjects = options.openObjects ?? "declared"
-        const note = (make: () => KeywordNote[]) => notes.push(make)
-        return toolsRule({ ...input, response_format: answer }, rules, { ...json, openObjects, lark, note })
-      })
-    }
-    default:
-      return input satisfies never
-  }
+  return (text) => rules.schemas.of(text, compileText, (schema) => schema)
 }
 
 /** What an answer without calls is held to: its mistakes are told from those of the tools. */
@@ -296,50 +304,53 @@ export function constraintKey(input: GrammarInput, options: CompileOptions): str
   return said([input, namesTokens.has(input.kind) && tokens ? { ...others, tokens: tokens.hash } : others])
 }
 
-/** The grammar of a notation: `read` declares its rules and answers the one that a text begins with. */
-function compileRules(
+/** Compiles rules: `read` declares them and returns the one with which a text begins. */
+function fromRules(
+  title: string,
+  { options, limits, json, notes }: Context,
   read: (rules: Rules) => RuleId | LarkGrammar,
-  rules: Rules,
-  { notes, ...identity }: { key: () => string; title: string; notes: () => KeywordNote[] },
-  unsatisfiable: "error" | "empty",
-): { grammar: Grammar; report: Report } {
+): Compiled {
+  const rules = new Rules(limits, options.tokens)
+  const identity = { key: json.key, title }
   const begin = read(rules)
   const grammar =
     typeof begin === "number"
       ? rules.grammar(begin, identity)
       : rules.grammar(begin.rule, { ...identity, isForced: !begin.noForcing })
-  const { patterns, limits } = rules
-  const allNotes = () => [...notes(), ...patternNotes(patterns, limits)]
-  if (grammar !== null) return { grammar, report: makeReport(allNotes) }
-  const message = "no text satisfies the grammar: each of its rules needs another that never ends"
-  if (unsatisfiable === "error")
-    throw new GrammarError("unsatisfiable", "", `${message}. Give one an alternative that ends`)
-  return {
-    grammar: new Grammar([], { ...identity, limits }),
-    report: makeReport(allNotes, { path: "", message }),
-  }
+  const allNotes = () => [...notes.flatMap((make) => make()), ...patternNotes(rules.patterns, limits)]
+  const emptiness = "no text satisfies the grammar: each of its rules needs another that never ends"
+  const wayOut = "Give one an alternative that ends"
+  return compiled(grammar ?? new Grammar([], { ...identity, limits }), json, allNotes, {
+    emptiness: grammar === null ? emptiness : null,
+    wayOut,
+  })
 }
 
+/** Compiles a constraint that is one lexeme. `emptiness` says why no text satisfies it, if none does. */
 function fromLexeme(
   lexeme: number,
-  title: string,
-  message: string,
-  unsatisfiable: "error" | "empty",
-  key: () => string,
-  limits: Limits,
-  patterns: readonly PlacedPattern[] = [],
-): { grammar: Grammar; report: Report } {
-  const notes = () => patternNotes(patterns, limits)
-  if (lexeme !== Dead)
-    return {
-      grammar: new Grammar([{ lexeme, frames: [] }], { key, title, limits }),
-      report: makeReport(notes),
-    }
-  if (unsatisfiable === "error") throw new GrammarError("unsatisfiable", "", `${message}. Loosen it`)
-  return {
-    grammar: new Grammar([], { key, title, limits }),
-    report: makeReport(notes, { path: "", message }),
-  }
+  { limits, json }: Context,
+  text: { title: string; emptiness: string; patterns?: readonly PlacedPattern[] },
+): Compiled {
+  const { title, emptiness, patterns = [] } = text
+  const isEmpty = lexeme === Dead
+  const grammar = new Grammar(isEmpty ? [] : [{ lexeme, frames: [] }], { key: json.key, title, limits })
+  return compiled(grammar, json, () => patternNotes(patterns, limits), {
+    emptiness: isEmpty ? emptiness : null,
+    wayOut: "Loosen it",
+  })
+}
+
+/** Returns the grammar with its report. Throws `unsatisfiable` if `emptiness` says that it has no text. */
+function compiled(
+  grammar: Grammar,
+  { unsatisfiable }: JsonOptions,
+  notes: () => KeywordNote[],
+  { emptiness, wayOut }: { emptiness: string | null; wayOut: string },
+): Compiled {
+  if (emptiness === null) return { grammar, report: makeReport(notes) }
+  if (unsatisfiable === "error") throw new GrammarError("unsatisfiable", "", `${emptiness}. ${wayOut}`)
+  return { grammar, report: makeReport(notes, { path: "", message: emptiness }) }
 }
 
 /** Throws `limit` where one of texts with so many bytes could be begun and not be finished. */

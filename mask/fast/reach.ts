@@ -59,11 +59,12 @@ export class VocabularyReach implements Reach {
         if (values[at] === Backslash) hasEscape = true
       }
       if (possible <= most && !hasEscape) continue
-      const plain = begun(values, from, to, begins, ends, false, false)
+      const bytes = values.subarray(from, to)
+      const plain = begun(bytes, begins, ends, "text")
       if (plain > most) most = plain
       if (!hasEscape) continue
-      most = Math.max(most, begun(values, from, to, begins, ends, true, false))
-      most = Math.max(most, begun(values, from, to, begins, ends, true, true))
+      most = Math.max(most, begun(bytes, begins, ends, "string"))
+      most = Math.max(most, begun(bytes, begins, ends, "escape"))
     }
     // The token before may have begun a character that ends in this token.
     return most + 1
@@ -105,24 +106,22 @@ class Characters {
 }
 
 /**
- * Returns how often an iteration can begin in `bytes[from .. to)`, which may be in a JSON string
- * and may come after a backslash.
+ * Returns how often an iteration can begin in `bytes`, which are plain text, part of a JSON string,
+ * or follow a backslash in one.
  */
 function begun(
   bytes: Uint8Array,
-  from: number,
-  to: number,
   begins: Characters,
   ends: Characters,
-  isString: boolean,
-  isAfterBackslash: boolean,
+  place: "text" | "string" | "escape",
 ): number {
+  const isString = place !== "text"
   let count = 0
   /** Whether an iteration can end before the next character. Unknown at first, so it is assumed. */
   let isEnd = 1
-  let isEscaped = isAfterBackslash
+  let isEscaped = place === "escape"
   // hot
-  for (let at = from; at < to; ) {
+  for (let at = 0; at < bytes.length; ) {
     const byte = bytes[at]
     const length = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
     if (isEscaped) {
@@ -137,7 +136,7 @@ function begun(
     } else if (byte < 0x80) {
       count += isEnd & begins.ascii[byte]
       isEnd = ends.ascii[byte]
-    } else if (length > 1 && at + length <= to) {
+    } else if (length > 1 && at + length <= bytes.length) {
       if (isEnd === 1) count += begins.has(bytes, at, length)
       isEnd = ends.has(bytes, at, length)
     } else {

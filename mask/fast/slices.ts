@@ -44,7 +44,8 @@ export class Slice {
     const isInside = new Uint8Array(256)
     for (const byte of firstBytes) isInside[byte] = 1
     const read = new Int32Array(trie.maxDepth + 1)
-    for (const root of roots) part(trie, root, isInside, cap, read, inside, leaving)
+    const cut = { isInside, cap, read, inside, leaving }
+    for (const root of roots) part(trie, root, cut)
     this.tokens = new CountedTokens(inside, width, trie.duplicates)
     this.groups = grouped(trie, leaving)
     const isFlat = this.groups.every(({ count }) => count === 0)
@@ -75,13 +76,10 @@ export class Slice {
 function part(
   trie: TokenTrie,
   root: number,
-  isInside: Uint8Array,
-  cap: number,
-  read: Int32Array,
-  inside: Pairs,
-  leaving: Pairs,
+  cut: { isInside: Uint8Array; cap: number; read: Int32Array; inside: Pairs; leaving: Pairs },
 ): void {
   const { nodes } = trie
+  const { isInside, cap, read, inside, leaving } = cut
   read[nodes[root + Head] >>> 8] = 0
   const end = nodes[root + End]
   // hot
