@@ -92,9 +92,9 @@ function page(): string {
   const machines = [...new Set(Object.values(known).map(({ machine }) => machine))]
   return `# Which model?
 
-This page is made by \`test/bench/table.ts\`. Speeds are tokens a second, medians; behind the slash stands node-llama-cpp on the same file, with
-its own grammar of the same schema. Memory is that of the process once the model is loaded. "First of 500" is the time to the first token behind a
-prompt of 500 tokens. A dash: not tried.
+This page is made by \`test/bench/table.ts\`. Speeds are medians of tokens per second; the figure after the slash is node-llama-cpp on the same file, with
+its own grammar of the same schema. Memory is that of the process after the model is loaded. "First of 500" is the time to the first token after a
+prompt of 500 tokens. A dash means that it was not tried.
 
 Measured on: ${machines.join("; ") || "nothing yet"}.
 
@@ -102,10 +102,10 @@ Measured on: ${machines.join("; ") || "nothing yet"}.
 |${"---|".repeat(columns.length)}
 ${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
-Models without figures were not tried here: their architectures are held to llama.cpp with small files of random weights ([gguf.md](gguf.md)), and their
-tools and reasoning are what their templates show ([tool-styles.md](tool-styles.md)).
+Models without figures were not tried here: their architectures are compared with llama.cpp on small files of random weights ([gguf.md](gguf.md)), and their
+tools and reasoning come from their templates ([tool-styles.md](tool-styles.md)).
 
-To measure a model of your own, beside node-llama-cpp installed in \`DIR\`:
+To compare a model of your own with node-llama-cpp installed in \`DIR\`:
 
 \`\`\`
 npm run build:programs
