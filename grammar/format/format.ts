@@ -1,9 +1,10 @@
 /**
  * The formats of JSON Schema as expressions over decoded text, anchored at both ends.
  *
- * Each is the grammar of its RFC, written as patterns that build on each other. What patterns cannot say cheaply is a
- * machine: bounds in octets (`hostname.ts`, `mailbox.ts`), calendars and leap seconds (`timestamp.ts`), and `regex`,
- * which is no regular language (`patternformat.ts`). Made on first use and kept.
+ * Each is the grammar of its RFC, written as patterns that build on each other. What patterns
+ * cannot say cheaply is a machine: bounds in octets (`hostname.ts`, `mailbox.ts`), calendars and
+ * leap seconds (`timestamp.ts`), and `regex`, which is no regular language (`patternformat.ts`).
+ * Made on first use and kept.
  */
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
@@ -87,7 +88,10 @@ function uriTemplate(): ExprId {
 
 const pointer = "(?:/(?:[^~/]|~[01])*)*"
 
-/** Host names of drafts before 07, which know nothing of `xn--`: not a name that a schema can write by accident. */
+/**
+ * Host names of drafts before 07, which know nothing of `xn--`: not a name that a schema can write
+ * by accident.
+ */
 export const PlainHostname = "hostname (RFC 1034)"
 
 const makers: Record<string, () => ExprId> = {
@@ -113,7 +117,9 @@ const makers: Record<string, () => ExprId> = {
   uuid: () => match("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),
 }
 
-/** Formats with A-labels, whose beginnings are states without end, by what they are without them. */
+/**
+ * Formats with A-labels, whose beginnings are states without end, by what they are without them.
+ */
 const narrowMakers: Record<string, () => ExprId> = {
   hostname: () => domainExpr({ maxOctets: 253, isWide: false, prefixed: "none" }),
   "idn-hostname": () => idnHostnameExpr(false),
@@ -122,7 +128,10 @@ const narrowMakers: Record<string, () => ExprId> = {
 const made = new Map<string, ExprId>()
 const narrowed = new Map<string, ExprId>()
 
-/** Texts of the format, or null when `name` is no format of the standard. The first call takes up to 20 ms, for `idn-hostname` 0.3 s. */
+/**
+ * Texts of the format, or null when `name` is no format of the standard. The first call takes up to
+ * 20 ms, for `idn-hostname` 0.3 s.
+ */
 export function formatExpr(name: string): ExprId | null {
   const known = made.get(name)
   if (known !== undefined) return known
@@ -133,8 +142,8 @@ export function formatExpr(name: string): ExprId | null {
 }
 
 /**
- * The texts of a format that an intersection can search: host names without A-labels, everything else as it is. Narrower,
- * so not to be negated.
+ * The texts of a format that an intersection can search: host names without A-labels, everything
+ * else as it is. Narrower, so not to be negated.
  */
 export function searchable(expr: ExprId): ExprId {
   for (const name of Object.keys(narrowMakers)) {

@@ -1,10 +1,10 @@
 /**
- * Domain names: labels of letters, digits and inner hyphens, joined by dots, under two bounds (RFC 1034, section 3.5;
- * RFC 1123, section 2.1): 63 characters a label, and so many octets the name.
+ * Domain names: labels of letters, digits and inner hyphens, joined by dots, under two bounds (RFC
+ * 1034, section 3.5; RFC 1123, section 2.1): 63 characters a label, and so many octets the name.
  *
- * As an expression the two bounds multiply and every derivative is dear; as a machine over bytes a state is a handful
- * of counts and its row a dozen ranges. No state is entered from which the name cannot be finished within the bounds:
- * a hyphen and a dot need room for one character more.
+ * As an expression the two bounds multiply and every derivative is dear; as a machine over bytes a
+ * state is a handful of counts and its row a dozen ranges. No state is entered from which the name
+ * cannot be finished within the bounds: a hyphen and a dot need room for one character more.
  */
 import {
   type ByteMachine,
@@ -23,7 +23,9 @@ export interface DomainRules {
   maxOctets: number
   /** Every character beyond ASCII counts as a letter. */
   isWide: boolean
-  /** Labels that begin with `xn--`, in any case: like any other; A-labels (RFC 5890) alone; none. */
+  /**
+   * Labels that begin with `xn--`, in any case: like any other; A-labels (RFC 5890) alone; none.
+   */
   prefixed: "plain" | "decoded" | "none"
 }
 
@@ -162,7 +164,10 @@ class DomainMachine implements ByteMachine {
     return pack({ octets, label: 0, isHyphen: false, prefix: 0, rest: 0 })
   }
 
-  /** Of A-labels no length is known but where one ends: a bound on the name that not every name keeps refuses them. */
+  /**
+   * Of A-labels no length is known but where one ends: a bound on the name that not every name
+   * keeps refuses them.
+   */
   lengths(state: number): TextLengths {
     if (state >= FirstALabel) {
       const aLabels = this.aLabels as ALabels
@@ -182,7 +187,8 @@ class DomainMachine implements ByteMachine {
   clamp(state: number, maxBytes: number): number {
     if (state >= FirstALabel) return state
     const { octets, label, isHyphen, prefix, rest } = unpack(state)
-    // One character more than is read: a hyphen or dot at the end asks for it, and what ends an A-label.
+    // One character more than is read: a hyphen or dot at the end asks for it, and what ends an
+    // A-label.
     const more = this.rules.prefixed === "decoded" ? Ample : 2
     const isFar = (left: number) => left >= maxBytes + more
     return pack({

@@ -1,7 +1,8 @@
 /**
- * The local part of a mailbox: RFC 5321, section 4.1.2, or RFC 6531, which adds every character beyond ASCII to atoms
- * and quoted strings. At most 64 octets (section 4.5.3.1.1), as a machine over bytes: the bound is a count in the state,
- * and no state is entered whose text cannot be finished within it.
+ * The local part of a mailbox: RFC 5321, section 4.1.2, or RFC 6531, which adds every character
+ * beyond ASCII to atoms and quoted strings. At most 64 octets (section 4.5.3.1.1), as a machine
+ * over bytes: the bound is a count in the state, and no state is entered whose text cannot be
+ * finished within it.
  */
 import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"

@@ -1,9 +1,10 @@
 /**
  * RFC 3339 `full-date`, `full-time` and `date-time` as a machine over bytes.
  *
- * February has its 29th in years that 4 divides, of the centuries only in those that 400 divides: of a year its
- * remainders are remembered. A leap second is 23:59:60 in UTC, so after `:60` the offset is fixed by the local time, one
- * for each sign: local − offset ≡ 23:59 (mod 24 h). So hour and minute are remembered until the seconds are known.
+ * February has its 29th in years that 4 divides, of the centuries only in those that 400 divides:
+ * of a year its remainders are remembered. A leap second is 23:59:60 in UTC, so after `:60` the
+ * offset is fixed by the local time, one for each sign: local − offset ≡ 23:59 (mod 24 h). So hour
+ * and minute are remembered until the seconds are known.
  */
 import { TupleTable } from "../intern.ts"
 import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"

@@ -1,6 +1,7 @@
 /**
- * `compileJsonSchema`: schema text to grammar. Reads the schema without loss, resolves references, reads every keyword
- * that can be reached, tests satisfiability, and begins the language at the root.
+ * `compileJsonSchema`: schema text to grammar. Reads the schema without loss, resolves references,
+ * reads every keyword that can be reached, tests satisfiability, and begins the language at the
+ * root.
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
@@ -52,7 +53,10 @@ export interface OpenSchema {
   readonly nodes: readonly SchemaNode[]
 }
 
-/** Reads a schema and all that it reaches. What cannot be honoured is refused, what nothing satisfies is not. */
+/**
+ * Reads a schema and all that it reaches. What cannot be honoured is refused, what nothing
+ * satisfies is not.
+ */
 export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "unsatisfiable">): OpenSchema {
   const { limits } = options
   const text = readSchema(schema, limits)
@@ -119,7 +123,10 @@ function readSchema(schema: unknown, limits: Limits): JsonNode {
   return readJson(schema, { maxDepth: limits.schemaDepth })
 }
 
-/** Reads every keyword below `root`, so that whatever must be refused is refused now. All schemas that can be reached. */
+/**
+ * Reads every keyword below `root`, so that whatever must be refused is refused now. All schemas
+ * that can be reached.
+ */
 function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): readonly SchemaNode[] {
   const queue = [root]
   /** By node id. */
@@ -150,8 +157,8 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
 }
 
 /**
- * Throws `limit` where nothing satisfies a schema only because an upper bound that no value comes up to says nothing: what it denies
- * is longer than any text.
+ * Throws `limit` where nothing satisfies a schema only because an upper bound that no value comes
+ * up to says nothing: what it denies is longer than any text.
  */
 function checkIdleMost(schema: unknown, { idleMost }: KeywordReader, options: JsonOptions): void {
   if (idleMost === null) return
@@ -173,7 +180,10 @@ function checkSeparators(reader: KeywordReader, nodes: readonly SchemaNode[], is
   throw new GrammarError("unsupported", `${compared.pointer}/uniqueItems`, message)
 }
 
-/** Throws `limit` where an object has more alternatives than may be open: what a text might never come to would else end it. */
+/**
+ * Throws `limit` where an object has more alternatives than may be open: what a text might never
+ * come to would else end it.
+ */
 function checkAlternatives(language: JsonLanguage, node: SchemaNode): void {
   const { any, one } = language.reader.of(node)
   const isLong = (nodes: readonly SchemaNode[]) => nodes.length > language.limits.threads

@@ -1,11 +1,13 @@
 /**
- * The values of a conjunction, where there are finitely many. Unique items must know when they run out.
+ * The values of a conjunction, where there are finitely many. Unique items must know when they run
+ * out.
  *
- * Scalars are spelled out by their own languages. Containers are products of their parts where nothing ties these
- * together, else they are read member by member by the rules that read them from a text. Values that hold values of
- * their own conjunction are a least fixpoint: from none, in rounds. After a few rounds that each made new ones there is
- * no end to them, since every new value is a part of newer ones. Anything with more than `limits.finiteValues` values counts as
- * infinite: more than that many items are never needed to notice.
+ * Scalars are spelled out by their own languages. Containers are products of their parts where
+ * nothing ties these together, else they are read member by member by the rules that read them from
+ * a text. Values that hold values of their own conjunction are a least fixpoint: from none, in
+ * rounds. After a few rounds that each made new ones there is no end to them, since every new value
+ * is a part of newer ones. Anything with more than `limits.finiteValues` values counts as infinite:
+ * more than that many items are never needed to notice.
  */
 import { TimeError } from "../deadline.ts"
 import { GrammarError, type Limits, limitError, placed } from "../errors.ts"
@@ -29,7 +31,10 @@ export interface Listed {
 /** Null for infinitely many. */
 type Values = readonly JsonNode[] | null
 
-/** A conjunction whose values are being listed: those of the last round, and whether one of its parts asked for them. */
+/**
+ * A conjunction whose values are being listed: those of the last round, and whether one of its
+ * parts asked for them.
+ */
 interface Round {
   readonly depth: number
   values: readonly JsonNode[]
@@ -78,7 +83,10 @@ export class FiniteValues {
     return facts
   }
 
-  /** A short text of a value of `conjunction` that none of these facts excludes; null if it has too many, or no plain one. */
+  /**
+   * A short text of a value of `conjunction` that none of these facts excludes; null if it has too
+   * many, or no plain one.
+   */
   shortestOther(conjunction: number, excluded: ReadonlySet<number>): string | null {
     let texts = this.texts.get(conjunction)
     if (texts === undefined) {
@@ -248,7 +256,8 @@ export class FiniteValues {
     const { names, min, max } = spec
     const required = names.filter(({ isRequired }) => isRequired)
     if (min > max || required.length > max || required.some(({ value }) => !this.hasValue(value))) return []
-    // A key of a class may have any of names without end: told before the values of all names are listed.
+    // A key of a class may have any of names without end: told before the values of all names are
+    // listed.
     const hasRoom = spec.obligationCount === 0 && required.length < max
     if (hasRoom && spec.classes.some(({ value }) => this.hasValue(value))) return null
     const isFree = spec.obligationCount === 0 && min <= required.length && max >= names.length
@@ -271,7 +280,10 @@ export class FiniteValues {
     return rows.map(objectOf)
   }
 
-  /** Objects whose members depend on each other, or may have any name of a class: read in the order of the names. */
+  /**
+   * Objects whose members depend on each other, or may have any name of a class: read in the order
+   * of the names.
+   */
   private tiedObjects(spec: ObjectSpec): Values {
     const { isProductive } = this.itemValues
     const rules = new ObjectRules(
@@ -313,7 +325,9 @@ function hasEqualItems(items: readonly JsonNode[]): boolean {
   return new Set(items.map(valueKey)).size < items.length
 }
 
-/** Whether there are more than `cap` sequences of `min` to `max` different ones of so many values. */
+/**
+ * Whether there are more than `cap` sequences of `min` to `max` different ones of so many values.
+ */
 function hasMoreSequences(values: number, min: number, max: number, cap: number): boolean {
   let count = 0
   // Of each length at least as many as of the one before, as long as values are left.
@@ -330,7 +344,10 @@ function objectOf(row: readonly [string, JsonNode][]): JsonNode {
   return { kind: "object", keys: row.map(([name]) => name), members: new Map(row), ...range }
 }
 
-/** The value as any policy lets it be written; null where its numbers may have to be spelled in another way. */
+/**
+ * The value as any policy lets it be written; null where its numbers may have to be spelled in
+ * another way.
+ */
 function plainText(value: JsonNode): string | null {
   switch (value.kind) {
     case "number":

@@ -1,8 +1,9 @@
 /**
- * One JSON Schema as a language of texts: the ways to begin a value that satisfies a conjunction, and whether there are any.
+ * One JSON Schema as a language of texts: the ways to begin a value that satisfies a conjunction,
+ * and whether there are any.
  *
- * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame per branch of the
- * conjunction; branches that nothing satisfies are never entered.
+ * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame
+ * per branch of the conjunction; branches that nothing satisfies are never entered.
  */
 import { checkTime } from "../deadline.ts"
 import { type Limits, placed } from "../errors.ts"
@@ -30,7 +31,10 @@ import { type Containers, Witnesses } from "./witness.ts"
 /** Values of one property that alternatives are split by. */
 const MaxEqualities = 256
 
-/** Facts that cut a value into parts: each part is a conjunction of as many, so that the work grows with the cube. */
+/**
+ * Facts that cut a value into parts: each part is a conjunction of as many, so that the work grows
+ * with the cube.
+ */
 const MaxCuts = 64
 
 /** For `checkTime`: a part is asked for what is left of it. */
@@ -114,7 +118,10 @@ export class JsonLanguage implements Values, Containers {
     }
   }
 
-  /** Types of which every value that may be written plainly satisfies `conjunction`, and types of which some value does. */
+  /**
+   * Types of which every value that may be written plainly satisfies `conjunction`, and types of
+   * which some value does.
+   */
   plainTypes(conjunction: number): { readonly all: number; readonly some: number } {
     return this.plain.ofConjunction(conjunction)
   }
@@ -151,14 +158,19 @@ export class JsonLanguage implements Values, Containers {
     }
   }
 
-  /** For each value of a conjunction of scalars the fact "equals it"; null for containers, and for many. */
+  /**
+   * For each value of a conjunction of scalars the fact "equals it"; null for containers, and for
+   * many.
+   */
   private equalitiesOf(conjunction: number): readonly number[] | null {
     if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return null
     const values = this.scalars.finite(conjunction, MaxEqualities)
     return values?.map((value) => this.all.fact({ kind: "equals", value, positive: true })) ?? null
   }
 
-  /** See `ValueTest`: cut by one fact after the other, where one side of the cut holds scalars only. */
+  /**
+   * See `ValueTest`: cut by one fact after the other, where one side of the cut holds scalars only.
+   */
   private partsOf(conjunction: number, facts: readonly number[], least: number): number[][] | null {
     let parts = [{ value: conjunction, facts: [] as number[] }]
     const cuts = facts.filter((fact) => this.negation(fact) !== null && this.isCutBy(conjunction, fact))
@@ -199,7 +211,10 @@ export class JsonLanguage implements Values, Containers {
     return this.steps.get(conjunction) ?? noSpecs
   }
 
-  /** The ways to begin a value that satisfies `conjunction` and is of one of `types`, given by their bits. Not memoised. */
+  /**
+   * The ways to begin a value that satisfies `conjunction` and is of one of `types`, given by their
+   * bits. Not memoised.
+   */
   stepsOfTypes(conjunction: number, types: number): readonly Step[] {
     try {
       return this.makeSteps(conjunction, types)
@@ -244,7 +259,10 @@ export class JsonLanguage implements Values, Containers {
     }
   }
 
-  /** Throws `limit` where the first key of an object of `conjunction` would leave more readings open than may be. */
+  /**
+   * Throws `limit` where the first key of an object of `conjunction` would leave more readings open
+   * than may be.
+   */
   checkKeys(conjunction: number): void {
     if (this.checkedKeys.has(conjunction)) return
     this.checkedKeys.add(conjunction)
@@ -342,7 +360,10 @@ export class JsonLanguage implements Values, Containers {
     return specs
   }
 
-  /** Whether an object could satisfy these facts, their open clauses aside: scalars of required names only. */
+  /**
+   * Whether an object could satisfy these facts, their open clauses aside: scalars of required
+   * names only.
+   */
   private isPossibleObject(facts: readonly number[]): boolean {
     const spec = objectSpec(this.all, this.reader, facts, this.limits, { isComplete: false })
     return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))

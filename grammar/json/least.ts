@@ -1,8 +1,9 @@
 /**
- * How deep and how long the least value of a schema is at the least: what every one of its values holds, items and required
- * properties, and what those hold. A value that is longer, or nests deeper, than the bounds can never be finished; it is
- * refused before the text is begun, wherever a text may come to it. Read off the keywords: what several schemas say together, and
- * what only one of some branches says, is left out, so that nothing is refused that has a shorter value.
+ * How deep and how long the least value of a schema is at the least: what every one of its values
+ * holds, items and required properties, and what those hold. A value that is longer, or nests
+ * deeper, than the bounds can never be finished; it is refused before the text is begun, wherever a
+ * text may come to it. Read off the keywords: what several schemas say together, and what only one
+ * of some branches says, is left out, so that nothing is refused that has a shorter value.
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, fixedBounds, type Limits, limitError } from "../errors.ts"
@@ -39,8 +40,9 @@ const noParts: readonly never[] = []
 const scalar: Way = { depth: 0, length: 1, parts: noParts }
 
 /**
- * Whether each of `nodes`, a schema with all that it reaches, surely has a value that can be finished, at first sight: the least
- * values as `checkLeast` takes them, or longer and deeper ones, in one pass that notes two numbers for each.
+ * Whether each of `nodes`, a schema with all that it reaches, surely has a value that can be
+ * finished, at first sight: the least values as `checkLeast` takes them, or longer and deeper ones,
+ * in one pass that notes two numbers for each.
  */
 export class FirstSight {
   private readonly keywordsOf: (node: SchemaNode) => Keywords
@@ -112,7 +114,10 @@ export class FirstSight {
   }
 }
 
-/** The schemas of `root` that a value may have to satisfy: all but those that are only denied, or only asked. */
+/**
+ * The schemas of `root` that a value may have to satisfy: all but those that are only denied, or
+ * only asked.
+ */
 export function admittedBy(
   root: SchemaNode,
   keywordsOf: (node: SchemaNode) => Keywords,
@@ -144,7 +149,8 @@ export function admittedBy(
 }
 
 /**
- * Throws `limit` where every value of one of `nodes` is too long, or too deep within so many levels. O(the schemas and their parts).
+ * Throws `limit` where every value of one of `nodes` is too long, or too deep within so many
+ * levels. O(the schemas and their parts).
  */
 export function checkLeast(
   nodes: Iterable<SchemaNode>,
@@ -252,7 +258,8 @@ function objectOf(node: SchemaNode, keywords: Keywords): Way {
   for (const name of names) {
     const value = properties.get(name)
     if (value !== undefined) parts.push([value, 1])
-    // Quotes, a colon, and a comma before all but the first one; a character where nothing is said of the value.
+    // Quotes, a colon, and a comma before all but the first one; a character where nothing is said
+    // of the value.
     length += name.length + 3 + (length === 2 ? 0 : 1) + (value === undefined ? 1 : 0)
   }
   // Beside them other members, of five characters at the least.

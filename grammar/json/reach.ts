@@ -1,10 +1,12 @@
 /**
- * What a text may come to, looked at before it is begun: values of optional properties, of items, of names behind a pattern.
+ * What a text may come to, looked at before it is begun: values of optional properties, of items,
+ * of names behind a pattern.
  *
- * The language of a schema is made as a text gets to its parts. A part whose alternatives are too many, or whose counts are too
- * large, would end an answer in a `limit` behind its name; so each part that combines schemas is made once when the schema is
- * compiled. Parts that only say what their own members are need no look, and most schemas have no others. What the values read
- * so far add (items that must differ, obligations that are met) is known only then.
+ * The language of a schema is made as a text gets to its parts. A part whose alternatives are too
+ * many, or whose counts are too large, would end an answer in a `limit` behind its name; so each
+ * part that combines schemas is made once when the schema is compiled. Parts that only say what
+ * their own members are need no look, and most schemas have no others. What the values read so far
+ * add (items that must differ, obligations that are met) is known only then.
  */
 import { weighed } from "../deadline.ts"
 import type { ExprId } from "../lexeme/expr/expr.ts"
@@ -15,10 +17,16 @@ import type { JsonLanguage } from "./language.ts"
 import type { Keywords } from "./read/keywords.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 
-/** So much work is spent on it, in the weight of `checkTime`: some milliseconds, and more where one part alone takes more. */
+/**
+ * So much work is spent on it, in the weight of `checkTime`: some milliseconds, and more where one
+ * part alone takes more.
+ */
 const MostWork = 4_000
 
-/** So many ways to combine the alternatives of one value are surely few, as a part of the threads that a state may have. */
+/**
+ * So many ways to combine the alternatives of one value are surely few, as a part of the threads
+ * that a state may have.
+ */
 const FewBranches = 1 / 8
 /** The same for patterns of names that overlap, and for names that ask for others. */
 const FewPatterns = 4
@@ -70,7 +78,8 @@ export function checkReach({ language, value: root, nodes }: Reach): void {
 /** Makes what a value of `conjunction` begins with, and adds the conjunctions of its parts. */
 function make(language: JsonLanguage, conjunction: number, add: (part: number) => void): void {
   if (!language.isProductive(conjunction)) return
-  // `follow` computes what may come behind the opening bracket. It throws where too many counts combine.
+  // `follow` computes what may come behind the opening bracket. It throws where too many counts
+  // combine.
   for (const { frames } of language.valueSteps(conjunction))
     for (const frame of frames) if (frame instanceof ArrayFrame) frame.follow(0, null)
   language.checkKeys(conjunction)

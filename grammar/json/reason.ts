@@ -1,8 +1,8 @@
 /**
  * Why nothing satisfies a schema, in words: the outermost part that is required and impossible.
  *
- * Follows what holds in any case (`allOf`, `$ref`) and required properties and items down to where the contradiction
- * is; a contradiction between choices is told where they are.
+ * Follows what holds in any case (`allOf`, `$ref`) and required properties and items down to where
+ * the contradiction is; a contradiction between choices is told where they are.
  */
 
 import { AllTypes, Types } from "./facts/conjunction.ts"

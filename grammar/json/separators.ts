@@ -1,6 +1,6 @@
 /**
- * Values whose commas and colons are written in another way: the lexemes are `spelling.ts`'s, and what finishes a text is translated,
- * since frames write it as JSON.
+ * Values whose commas and colons are written in another way: the lexemes are `spelling.ts`'s, and
+ * what finishes a text is translated, since frames write it as JSON.
  */
 import { type Expectation, Frame, type Step } from "../frame.ts"
 

@@ -1,8 +1,9 @@
 /**
- * How values are spelled: the policy, and the lexemes between the values with the white space that it allows around them.
+ * How values are spelled: the policy, and the lexemes between the values with the white space that
+ * it allows around them.
  *
- * Each gap belongs to exactly one lexeme: the space after `{ [ ,` and `:` to that mark, the space before `} ]` to the
- * closing one, so no text can be split in two ways.
+ * Each gap belongs to exactly one lexeme: the space after `{ [ ,` and `:` to that mark, the space
+ * before `} ]` to the closing one, so no text can be split in two ways.
  */
 import { shortestCompletion } from "../lexeme/completion.ts"
 import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
@@ -13,7 +14,10 @@ import { utf8 } from "../utf8.ts"
 
 type Whitespace = "bounded" | "none" | "spaced" | "any"
 
-/** How values are spelled; none of it changes which values are accepted, only `order` which key orders. */
+/**
+ * How values are spelled; none of it changes which values are accepted, only `order` which key
+ * orders.
+ */
 export interface SurfacePolicy {
   readonly order: "schema" | "any"
   readonly whitespace: Whitespace

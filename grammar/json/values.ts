@@ -1,6 +1,7 @@
 /**
- * How the parts of a schema's language ask for each other: an array for the values of its items, an object for those of its
- * members, a witness for all of them. `language.ts` is what answers; nobody else needs to know it.
+ * How the parts of a schema's language ask for each other: an array for the values of its items, an
+ * object for those of its members, a witness for all of them. `language.ts` is what answers; nobody
+ * else needs to know it.
  */
 import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
@@ -21,17 +22,23 @@ export interface Demands {
   /** False only where nothing satisfies `conjunction`, nor what asks for more. */
   canBeMet(conjunction: number): boolean
   /**
-   * The part of a conjunction of which `fact` holds, or does not: a conjunction, or `NoPart`. Null where containers may belong to it,
-   * or nothing is known of it.
+   * The part of a conjunction of which `fact` holds, or does not: a conjunction, or `NoPart`. Null
+   * where containers may belong to it, or nothing is known of it.
    */
   scalarPart(conjunction: number, fact: number, holds: boolean): number | null
   /** The fact that holds where `fact` does not; null for facts about parts of containers. */
   negation(fact: number): number | null
-  /** The parts of a conjunction that many of `chances` tell apart by lists of scalars; null where few do. Memoised by `chances`. */
+  /**
+   * The parts of a conjunction that many of `chances` tell apart by lists of scalars; null where
+   * few do. Memoised by `chances`.
+   */
   listedParts(conjunction: number, chances: readonly Chance[]): ListedParts | null
 }
 
-/** The demands of a language, but for which can be met: no value is cut into parts by facts that are no lists. */
+/**
+ * The demands of a language, but for which can be met: no value is cut into parts by facts that are
+ * no lists.
+ */
 export function wholeValues(demands: Demands, canBeMet: Demands["canBeMet"]): Demands {
   return {
     and: (conjunction, facts) => demands.and(conjunction, facts),
@@ -66,11 +73,17 @@ export interface ItemValues {
   readonly limits: Limits
   and(conjunction: number, facts: readonly number[]): number
   isProductive: Lookup
-  /** For each value of a finite conjunction, the fact "differs from it"; null: infinitely many values. */
+  /**
+   * For each value of a finite conjunction, the fact "differs from it"; null: infinitely many
+   * values.
+   */
   differences(conjunction: number): readonly number[] | null
 }
 
-/** The pointer of the one among these values that has begun as a lexeme of which `beganAs` is true; null: none, as far as is known. */
+/**
+ * The pointer of the one among these values that has begun as a lexeme of which `beganAs` is true;
+ * null: none, as far as is known.
+ */
 export function pathOfBegun(
   values: Values,
   candidates: readonly number[],

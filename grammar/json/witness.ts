@@ -1,7 +1,8 @@
 /**
  * Witnesses: one short text of each conjunction that has a value, to complete texts with.
  *
- * A scalar if there is one, else the first container whose parts are all of lower rank, so that the recursion ends.
+ * A scalar if there is one, else the first container whose parts are all of lower rank, so that the
+ * recursion ends.
  */
 import { checkLimit, fixedBounds, type Limits, limitError, placed } from "../errors.ts"
 import { leastBytes, shortestCompletion } from "../lexeme/completion.ts"
@@ -18,9 +19,13 @@ import { type Demands, type Values, wholeValues } from "./values.ts"
 
 const decoder = new TextDecoder()
 const noText = new Uint8Array(0)
-/** With fewer values excluded the next one is searched among the states, which is surely shortest. */
+/**
+ * With fewer values excluded the next one is searched among the states, which is surely shortest.
+ */
 const FewExcluded = 4
-/** Values within values that are written by recursion; what lies deeper is written first, by itself. */
+/**
+ * Values within values that are written by recursion; what lies deeper is written first, by itself.
+ */
 const MaxRecursion = 64
 /** Integers tried in a row before the next one is taken to be far away. */
 const MaxMisses = 1_000
@@ -116,7 +121,8 @@ export class Witnesses {
     const other = this.otherValue(conjunction)
     if (other !== null) return other
     let shortest: Uint8Array | null = null
-    // What is surely longer is not spelled out: that may be a string of a million characters beside null.
+    // What is surely longer is not spelled out: that may be a string of a million characters beside
+    // null.
     const scalars = this.language.scalars.lexemes(conjunction).sort((a, b) => leastBytes(a) - leastBytes(b))
     for (const lexeme of scalars) {
       if (shortest !== null && leastBytes(lexeme) >= shortest.length) break
@@ -156,8 +162,8 @@ export class Witnesses {
   }
 
   /**
-   * A text of a conjunction from which values are excluded, by a list of those without: all there are, or short scalars.
-   * Null: there is no such list.
+   * A text of a conjunction from which values are excluded, by a list of those without: all there
+   * are, or short scalars. Null: there is no such list.
    */
   private otherValue(conjunction: number): string | null {
     const excluded = new Set(

@@ -1,13 +1,15 @@
 /**
  * A-labels: `xn--` and the Punycode of a U-label (RFC 5890, section 2.3.2.1), read byte by byte.
  *
- * What a beginning decodes to depends on all of it, so each beginning is a state of its own, made when it is asked for. It
- * is one only if some label begins so, within the octets that are left:
- * - with `Ample` of them every beginning can go on: it is taken as the ASCII characters of the label, a hyphen follows,
- *   and then the digits of one to three letters, put where they mend what is wrong (hyphens at an end, or in the third
- *   and fourth place; a digit in front where the name is right-to-left);
- * - with fewer, such ends are tried, and digits behind the last hyphen, up to a bound on their number. Labels that only
- *   more attempts would find are not taken: a few of those that are near the greatest length.
+ * What a beginning decodes to depends on all of it, so each beginning is a state of its own, made
+ * when it is asked for. It is one only if some label begins so, within the octets that are left:
+ * - with `Ample` of them every beginning can go on: it is taken as the ASCII characters of the
+ *   label, a hyphen follows, and then the digits of one to three letters, put where they mend what
+ *   is wrong (hyphens at an end, or in the third and fourth place; a digit in front where the name
+ *   is right-to-left);
+ * - with fewer, such ends are tried, and digits behind the last hyphen, up to a bound on their
+ *   number. Labels that only more attempts would find are not taken: a few of those that are near
+ *   the greatest length.
  * Letters are read in any case, as small ones.
  */
 import { checkTime } from "../../deadline.ts"
@@ -22,7 +24,10 @@ export const PrefixOctets = 4
 /** No A-label begins so. */
 export const NoLabel = -1
 
-/** With so many octets left every beginning can be finished: a hyphen, three digits, and two each for two letters more. */
+/**
+ * With so many octets left every beginning can be finished: a hyphen, three digits, and two each
+ * for two letters more.
+ */
 export const Ample = 8
 /** The digits of one letter: never less, since a lesser number stands for no letter. */
 const OneLetter = 3
@@ -65,7 +70,10 @@ interface Beginning {
   reading: Reading | null
   /** The facts of the label that ends here; null: none does. */
   ending: Label | null
-  /** Behind the last hyphen: what is left of the digits that `ends` finds for it. Known where few octets are left. */
+  /**
+   * Behind the last hyphen: what is left of the digits that `ends` finds for it. Known where few
+   * octets are left.
+   */
   ends: readonly (readonly number[])[]
 }
 
@@ -84,7 +92,10 @@ export class ALabels {
     this.maxPoint = last + 1 < starts.length ? starts[last + 1] - 1 : 0x10ffff
   }
 
-  /** After `octets` and `xn--`, where `room` octets may follow; `NoLabel` where none fits. A new one at each call. */
+  /**
+   * After `octets` and `xn--`, where `room` octets may follow; `NoLabel` where none fits. A new one
+   * at each call.
+   */
   begin(room: number, name: number, octets: number): number {
     const first: Beginning = {
       before: NoLabel,
@@ -182,7 +193,8 @@ export class ALabels {
     if (next.digits > 0) return { decoding: next, facts }
     const all = facts | this.factsOfPoint(next.point)
     if ((all & Hopeless) !== 0) return null
-    // RFC 5893, section 2: letters of one direction, digits of one kind. RFC 5892, appendix A.8 and A.9.
+    // RFC 5893, section 2: letters of one direction, digits of one kind. RFC 5892, appendix A.8 and
+    // A.9.
     const hasRight = (all & (HasRight | HasArabic)) !== 0
     if (hasRight && ((all & HasLeft) !== 0 || name === BrokenName)) return null
     if ((all & HasEuropean) !== 0 && (all & HasArabic) !== 0) return null
@@ -237,7 +249,10 @@ export class ALabels {
     return null
   }
 
-  /** What makes it the ASCII part of a label, with an `a` behind it or not; null where that does not fit. */
+  /**
+   * What makes it the ASCII part of a label, with an `a` behind it or not; null where that does not
+   * fit.
+   */
   private mended({ before, byte, room, name }: Beginning): number[] | null {
     const text = byte === 0 ? [] : [...this.textOf(before), byte]
     // A hyphen takes one octet, where there is anything before it.
@@ -248,7 +263,10 @@ export class ALabels {
     return longer === undefined ? null : [SmallA, Hyphen, ...longer.map(byteOf)]
   }
 
-  /** The digits, at most `max`, of the labels that are `basic` with letters where they may be needed. */
+  /**
+   * The digits, at most `max`, of the labels that are `basic` with letters where they may be
+   * needed.
+   */
   private *ends(
     basic: readonly number[],
     name: number,
@@ -262,7 +280,8 @@ export class ALabels {
           .map((place) => [...label.slice(0, place), Letter, ...label.slice(place)]),
       )
       for (const label of labels) {
-        // Of ASCII and sharp s no more is asked (RFC 5893, section 2: in a name of both directions a letter comes first).
+        // Of ASCII and sharp s no more is asked (RFC 5893, section 2: in a name of both directions
+        // a letter comes first).
         if (!areHyphensInside(label) || (name === BidiName && label[0] < SmallA)) continue
         const digits = digitsOf(label, Letter)
         if (digits.length <= max) yield digits

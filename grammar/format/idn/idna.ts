@@ -1,12 +1,14 @@
 /**
  * IDNA2008: what a character may do in a label of an internationalised host name.
  *
- * RFC 5892 derives it from Unicode properties, RFC 5893 adds the bidirectional classes, RFC 5891 asks for NFC. General
- * categories, scripts and the like are asked of the host's `RegExp`; combining classes and compositions of its
- * `normalize`, so that they are of one Unicode version. Joining types are no host's: a table of the Unicode Character
- * Database (18.0). Of the bidirectional classes the few that differ from what category and block say are listed.
+ * RFC 5892 derives it from Unicode properties, RFC 5893 adds the bidirectional classes, RFC 5891
+ * asks for NFC. General categories, scripts and the like are asked of the host's `RegExp`;
+ * combining classes and compositions of its `normalize`, so that they are of one Unicode version.
+ * Joining types are no host's: a table of the Unicode Character Database (18.0). Of the
+ * bidirectional classes the few that differ from what category and block say are listed.
  *
- * Characters alike in all of this form one class; the classes are found once, on first use (about 0.3 s).
+ * Characters alike in all of this form one class; the classes are found once, on first use (about
+ * 0.3 s).
  */
 import { TupleTable } from "../../intern.ts"
 import { type CodePointRanges, includes, intersect, subtract, unite } from "../../regex/ranges.ts"
@@ -32,7 +34,10 @@ export const Special = {
   ExtendedDigit: 12,
 } as const
 
-/** Bidirectional classes, as far as RFC 5893 tells them apart: R is R and AL, Neutral is ES, CS, ET, ON and BN. */
+/**
+ * Bidirectional classes, as far as RFC 5893 tells them apart: R is R and AL, Neutral is ES, CS, ET,
+ * ON and BN.
+ */
 export const Bidi = { L: 0, R: 1, European: 2, Arabic: 3, Mark: 4, Neutral: 5 } as const
 
 export const Script = { Other: 0, Greek: 1, Hebrew: 2, /** Hiragana, Katakana, Han. */ Japanese: 3 } as const
@@ -70,7 +75,9 @@ export interface Idna {
   readonly seconds: readonly ReadonlySet<number>[]
   /** Class id of a code point, -1 where it stands in no label. Binary search. */
   classOf(point: number): number
-  /** Runs of one class: where they start, ascending, and the class id, -1 for none. Shapes [runs]. */
+  /**
+   * Runs of one class: where they start, ascending, and the class id, -1 for none. Shapes [runs].
+   */
   readonly starts: Int32Array
   readonly ids: Int32Array
   /** The run that holds a code point. Binary search. */
@@ -101,7 +108,8 @@ const specials: readonly (readonly [special: number, ...ranges: number[]])[] = [
   [Special.ExtendedDigit, 0x6f0, 0x6f9],
 ]
 
-// Bidi_Class: right to left by block, but for marks and digits; the rest is L, with few exceptions among valid characters.
+// Bidi_Class: right to left by block, but for marks and digits; the rest is L, with few exceptions
+// among valid characters.
 const rightToLeft: CodePointRanges = [
   0x590, 0x8ff, 0xfb1d, 0xfdff, 0xfe70, 0xfeff, 0x10800, 0x10fff, 0x1e800, 0x1efff,
 ]
@@ -264,7 +272,9 @@ function runsOf(
   }
 }
 
-/** Marks of a combining class above 0, numbered by that class: of two, NFD puts the lower one first. */
+/**
+ * Marks of a combining class above 0, numbered by that class: of two, NFD puts the lower one first.
+ */
 function combiningRanks(marks: CodePointRanges): Map<number, number> {
   /** One mark of each class met, ascending. */
   const known: string[] = []
@@ -287,13 +297,17 @@ function combiningRanks(marks: CodePointRanges): Map<number, number> {
   return new Map([...places].map(([point, mark]) => [point, ranks.get(mark) as number]))
 }
 
-// Where composites are: not among the ideographs, and Hangul's letters, of which its syllables are, stand in no label.
+// Where composites are: not among the ideographs, and Hangul's letters, of which its syllables are,
+// stand in no label.
 const composites: CodePointRanges = [0xa0, 0x33ff, 0xa000, 0xabff, 0xf900, 0x16fff, 0x18e00, 0x1ffff]
 
 interface Compositions {
   /** Characters that compose with one before them, numbered. */
   secondIds: Map<number, number>
-  /** Characters after which some second makes the text unstable under NFC, with the index of those seconds. */
+  /**
+   * Characters after which some second makes the text unstable under NFC, with the index of those
+   * seconds.
+   */
   compositionIds: Map<number, number>
   seconds: ReadonlySet<number>[]
 }
@@ -318,7 +332,8 @@ function compositionsIn(): Compositions {
   const seconds: Set<number>[] = [new Set()]
   const setIds = new Map<string, number>()
   const composes = (first: string) => (second: string) => (first + second).normalize("NFC") !== first + second
-  // All small letters as one: their words are most of what is read, and few need a mark that another one composes with.
+  // All small letters as one: their words are most of what is read, and few need a mark that
+  // another one composes with.
   const letters = [..."abcdefghijklmnopqrstuvwxyz"]
   const latin = [
     ...new Set(letters.flatMap((letter) => [...(follow.get(letter) ?? [])].filter(composes(letter)))),

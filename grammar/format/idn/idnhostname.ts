@@ -1,8 +1,10 @@
 /**
- * `idn-hostname`: names of labels that are ASCII, U-labels or A-labels, as a machine over bytes. `idnlabel.ts` has the rules
- * of a label, `alabel.ts` reads A-labels; here they become states, and characters become their bytes.
+ * `idn-hostname`: names of labels that are ASCII, U-labels or A-labels, as a machine over bytes.
+ * `idnlabel.ts` has the rules of a label, `alabel.ts` reads A-labels; here they become states, and
+ * characters become their bytes.
  *
- * No state is entered that cannot be finished: what a label waits for, one of a few *witnesses* gives it.
+ * No state is entered that cannot be finished: what a label waits for, one of a few *witnesses*
+ * gives it.
  */
 import { PairMap, TupleTable } from "../../intern.ts"
 import {
@@ -17,7 +19,10 @@ import { ALabels, labelBytes, NoLabel, PrefixOctets, tailBytes } from "./alabel.
 import { type CharacterClass, type Idna, idna, Prefix, Special } from "./idna.ts"
 import { afterLabel, freshLabel, isWhole, type Label, MaxLabel, MaxName, step } from "./idnlabel.ts"
 
-/** `l`, Greek, Hebrew, Arabic, Japanese and Mongolian letters: one of them, or three in a row, end every wait that ends. */
+/**
+ * `l`, Greek, Hebrew, Arabic, Japanese and Mongolian letters: one of them, or three in a row, end
+ * every wait that ends.
+ */
 const witnesses = [0x6c, 0x3b1, 0x5d0, 0x628, 0x304b, 0x1820]
 const MaxWitnesses = 3
 
@@ -31,7 +36,10 @@ class IdnHostnameMachine implements ByteMachine {
   readonly start: number
   private readonly idna: Idna = idna()
   private readonly aLabels = new ALabels()
-  /** [-1, facts …] between characters; [-2, beginning] in an A-label; [state, base, bytes, least] inside one: code points from `base` and `least` on, bytes to come. */
+  /**
+   * [-1, facts …] between characters; [-2, beginning] in an A-label; [state, base, bytes, least]
+   * inside one: code points from `base` and `least` on, bytes to come.
+   */
   private readonly places = new TupleTable()
   private readonly key = new Int32Array(9)
   /** Null inside a character, `Prefixed` in an A-label. */
@@ -131,8 +139,9 @@ class IdnHostnameMachine implements ByteMachine {
   }
 
   /**
-   * A name can end after the fewest witnesses that end it, and after more of them as long as they fit. From what follows
-   * the first of them the rest is found again, so that no state is a dead end.
+   * A name can end after the fewest witnesses that end it, and after more of them as long as they
+   * fit. From what follows the first of them the rest is found again, so that no state is a dead
+   * end.
    */
   lengths(state: number): TextLengths {
     const label = this.labels[state]
@@ -179,8 +188,8 @@ class IdnHostnameMachine implements ByteMachine {
   }
 
   /**
-   * The way by `byte` to the characters from `base` on, `more` bytes behind it, if one of them goes on from `state`.
-   * Below `least` the form is overlong.
+   * The way by `byte` to the characters from `base` on, `more` bytes behind it, if one of them goes
+   * on from `state`. Below `least` the form is overlong.
    */
   private addBlock(
     row: number[],

@@ -1,15 +1,16 @@
 /**
- * The facts of a label of `idn-hostname`, and the rules for one character more: IDNA2008 (RFC 5890 to 5893), NFC, and
- * lengths in the ASCII form.
+ * The facts of a label of `idn-hostname`, and the rules for one character more: IDNA2008 (RFC 5890
+ * to 5893), NFC, and lengths in the ASCII form.
  *
- * What a label has yet to keep to is a handful of facts: a hyphen before, a joiner that waits for its letter, the
- * direction, the last starter that something may compose with, and so on. Only the length is not: it is bounded in the
- * Punycode form, which depends on every character. So characters are counted, a range that holds them is kept, and the
- * greatest length that a label of those counts may have (`punycodelength.ts`) is what is bounded: no label that is too
- * long is taken, but some long ones whose form would fit are refused. Labels of a small alphabet may have about 23
- * characters, ideographs 12. A-labels (`xn--`) are not taken: what they decode to, and whether more digits can still make
- * a label of it, would be a state for each beginning. And a mark that composes with some small letter of ASCII is taken
- * after none of them (`idna.ts`).
+ * What a label has yet to keep to is a handful of facts: a hyphen before, a joiner that waits for
+ * its letter, the direction, the last starter that something may compose with, and so on. Only the
+ * length is not: it is bounded in the Punycode form, which depends on every character. So
+ * characters are counted, a range that holds them is kept, and the greatest length that a label of
+ * those counts may have (`punycodelength.ts`) is what is bounded: no label that is too long is
+ * taken, but some long ones whose form would fit are refused. Labels of a small alphabet may have
+ * about 23 characters, ideographs 12. A-labels (`xn--`) are not taken: what they decode to, and
+ * whether more digits can still make a label of it, would be a state for each beginning. And a mark
+ * that composes with some small letter of ASCII is taken after none of them (`idna.ts`).
  */
 import { Bidi, type CharacterClass, type Idna, Joining, Prefix, Script, Special } from "./idna.ts"
 import { asciiLengthBound, joinZones, NoZone } from "./punycodelength.ts"
@@ -53,7 +54,10 @@ export interface Label {
   /** Of `punycodelength.ts`: holds all characters beyond ASCII. */
   zone: number
   hasCapital: boolean
-  /** `Prefix` of the last character where the label is no more than the beginning of `xn--`, in any case. */
+  /**
+   * `Prefix` of the last character where the label is no more than the beginning of `xn--`, in any
+   * case.
+   */
   prefix: number
   /** About the last character. */
   isHyphen: boolean
@@ -116,7 +120,10 @@ function lengthOf({ basic, wide, zone }: Label): number {
   return asciiLengthBound(basic, wide, zone)
 }
 
-/** The facts after one character more, or null where it may not stand. Whether the rest can follow is not asked. */
+/**
+ * The facts after one character more, or null where it may not stand. Whether the rest can follow
+ * is not asked.
+ */
 export function step(label: Label, character: CharacterClass, { seconds }: Idna): Label | null {
   if (character.special === Special.Separator) return afterLabel(label, label.total + lengthOf(label))
   if (!staysComposed(label, character, seconds)) return null
@@ -126,7 +133,10 @@ export function step(label: Label, character: CharacterClass, { seconds }: Idna)
   return length > MaxLabel || next.total + length > MaxName ? null : next
 }
 
-/** The facts of a label that is known as a whole; null where it is no U-label. Its length is not asked. O(characters). */
+/**
+ * The facts of a label that is known as a whole; null where it is no U-label. Its length is not
+ * asked. O(characters).
+ */
 export function readULabel(
   points: readonly number[],
   name: number,
@@ -143,7 +153,9 @@ export function readULabel(
   return text.normalize("NFC") === text ? label : null
 }
 
-/** The facts with one character more, or null where it may not stand, lengths and composition aside. */
+/**
+ * The facts with one character more, or null where it may not stand, lengths and composition aside.
+ */
 function joined(label: Label, character: CharacterClass): Label | null {
   const { special, bidi } = character
   const isFirst = label.basic + label.wide === 0
@@ -252,7 +264,10 @@ function direct(label: Label, bidi: number): void {
   label.hasArabic ||= bidi === Bidi.Arabic
 }
 
-/** Whether the label stays in NFC (Unicode Standard Annex 15): marks in order, and nothing that would compose. */
+/**
+ * Whether the label stays in NFC (Unicode Standard Annex 15): marks in order, and nothing that
+ * would compose.
+ */
 function staysComposed(label: Label, { rank, second }: CharacterClass, seconds: Idna["seconds"]): boolean {
   if (rank > 0 && label.rank > rank) return false
   // A mark of the same rank, or any before a starter, stands between the two.

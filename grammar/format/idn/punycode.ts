@@ -1,5 +1,6 @@
 /**
- * Punycode (RFC 3492) read digit by digit, as values: what a beginning says stays as it is while others go on from it.
+ * Punycode (RFC 3492) read digit by digit, as values: what a beginning says stays as it is while
+ * others go on from it.
  */
 
 const Base = 36
@@ -16,7 +17,10 @@ export interface Decoding {
   readonly point: number
   readonly place: number
   readonly bias: number
-  /** Of the number that is being read: its digits so far, how many there are, and what the next one counts. */
+  /**
+   * Of the number that is being read: its digits so far, how many there are, and what the next one
+   * counts.
+   */
   readonly delta: number
   readonly digits: number
   readonly weight: number
@@ -41,7 +45,10 @@ export function lastDigits({ digits, bias }: Decoding): number {
   return threshold(digits, bias)
 }
 
-/** After one more digit (0 to 35); null where the code point could only be above `maxPoint`. O(code points). */
+/**
+ * After one more digit (0 to 35); null where the code point could only be above `maxPoint`. O(code
+ * points).
+ */
 export function decoded(decoding: Decoding, digit: number, maxPoint: number): Decoding | null {
   const { points, basic, place, digits, weight } = decoding
   const delta = decoding.delta + digit * weight
@@ -63,7 +70,10 @@ export function decoded(decoding: Decoding, digit: number, maxPoint: number): De
   }
 }
 
-/** The digits (0 to 35) of a label that has no character beyond ASCII but `letter`. RFC 3492, section 6.3. */
+/**
+ * The digits (0 to 35) of a label that has no character beyond ASCII but `letter`. RFC 3492,
+ * section 6.3.
+ */
 export function digitsOf(points: readonly number[], letter: number): number[] {
   const written: number[] = []
   const basic = points.filter((point) => point < letter).length

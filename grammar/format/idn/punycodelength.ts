@@ -1,21 +1,23 @@
 /**
- * How long the ASCII form of a label can be at the most: a bound from two counts and a range, so that a machine over
- * labels need not remember the characters. RFC 3492 (Punycode).
+ * How long the ASCII form of a label can be at the most: a bound from two counts and a range, so
+ * that a machine over labels need not remember the characters. RFC 3492 (Punycode).
  *
- * With b ASCII characters and w others, all from `low..high`, Punycode writes w numbers, the *deltas*. The first is at
- * most (high − 128)(b + 1) + b; the rest add up to at most (high − low)(b + w) + b, since they count the steps of a
- * loop over code points and places from the lowest character to the highest. What a delta costs depends on a bias that
- * follows the delta before:
- * - with any bias it takes at most 1, 2, 3 … digits below 1, 36, 1,261, 28,886, 288,886, 2,888,886 …;
+ * With b ASCII characters and w others, all from `low..high`, Punycode writes w numbers, the
+ * *deltas*. The first is at most (high − 128)(b + 1) + b; the rest add up to at most (high − low)(b
+ * + w) + b, since they count the steps of a loop over code points and places from the lowest
+ * character to the highest. What a delta costs depends on a bias that follows the delta before:
+ * - with any bias it takes at most 1, 2, 3 … digits below 1, 36, 1,261, 28,886, 288,886, 2,888,886
+ *   …;
  * - after a delta below 607 the bias is at most 33, and then below 286 two digits do.
- * So w − 1 deltas of sum D take at most j(w − 1) + D / p digits, for each j > 2 with p the least delta that may take more
- * than j digits; and at most 2(w − 1) + D / 286, where a delta from 607 on is charged for the one that follows as well.
+ * So w − 1 deltas of sum D take at most j(w − 1) + D / p digits, for each j > 2 with p the least
+ * delta that may take more than j digits; and at most 2(w − 1) + D / 286, where a delta from 607 on
+ * is charged for the one that follows as well.
  */
 const FirstWide = 0x80
 
 /**
- * Ranges of code points that one writing system keeps to, first the narrow ones, which lie beside each other, then
- * wider ones that hold several of them. Index: zone.
+ * Ranges of code points that one writing system keeps to, first the narrow ones, which lie beside
+ * each other, then wider ones that hold several of them. Index: zone.
  */
 const zones = makeZones()
 
@@ -78,7 +80,10 @@ export function joinZones(a: number, b: number): number {
   return zones.findIndex((zone) => zone[0] <= low && high <= zone[1])
 }
 
-/** The least delta that may take more digits than the index says; from 2 on. The first one holds after small deltas only. */
+/**
+ * The least delta that may take more digits than the index says; from 2 on. The first one holds
+ * after small deltas only.
+ */
 const dearer: readonly (readonly [digits: number, delta: number])[] = [
   [2, 286],
   [3, 1_261],
@@ -87,7 +92,10 @@ const dearer: readonly (readonly [digits: number, delta: number])[] = [
   [6, 2_888_886],
 ]
 
-/** At least as many octets as the label has as an A-label, or as it stands where it is ASCII throughout. */
+/**
+ * At least as many octets as the label has as an A-label, or as it stands where it is ASCII
+ * throughout.
+ */
 export function asciiLengthBound(basic: number, wide: number, zone: number): number {
   if (wide === 0) return basic
   const [low, high] = zones[zone]

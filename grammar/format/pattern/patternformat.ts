@@ -1,11 +1,12 @@
 /**
  * The format `regex`: texts that are ECMAScript patterns, read with the `u` grammar.
  *
- * Groups nest and references count them, so this is no regular expression but a machine whose states are parser
- * configurations: where in the grammar the text is, the open groups, how many groups there were and are needed, and
- * the names given and needed. From every configuration the pattern can be finished: missing groups can be appended.
- * Stricter than the grammar in four corners, so that every text is a pattern for engines since ES2018: no modifiers
- * `(?i:…)`, no name twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
+ * Groups nest and references count them, so this is no regular expression but a machine whose
+ * states are parser configurations: where in the grammar the text is, the open groups, how many
+ * groups there were and are needed, and the names given and needed. From every configuration the
+ * pattern can be finished: missing groups can be appended. Stricter than the grammar in four
+ * corners, so that every text is a pattern for engines since ES2018: no modifiers `(?i:…)`, no name
+ * twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
  */
 import { PairMap } from "../../intern.ts"
 import {
@@ -123,7 +124,10 @@ class PatternMachine implements CharacterMachine {
     return { bytes: classBytes, room: Unbounded, isWide: true }
   }
 
-  /** A pattern that is whole may go on with any letters; else only its closing parentheses are known to do. */
+  /**
+   * A pattern that is whole may go on with any letters; else only its closing parentheses are known
+   * to do.
+   */
   lengths(state: number): TextLengths {
     const { place, seen } = this.configurations[state]
     const low = fewestLeft(place, seen)

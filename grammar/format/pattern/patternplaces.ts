@@ -1,14 +1,21 @@
 /**
  * Places in the grammar of ECMAScript patterns, and which characters lead from one to the next.
  *
- * Ranges in classes must ascend, counts too, and escapes spell values, so some places remember a value. Characters
- * whose value matters later (atoms that may start a range, names) are read byte by byte beyond ASCII.
+ * Ranges in classes must ascend, counts too, and escapes spell values, so some places remember a
+ * value. Characters whose value matters later (atoms that may start a range, names) are read byte
+ * by byte beyond ASCII.
  */
 import { type CodePointRanges, complement, intersect, makeRanges, subtract } from "../../regex/ranges.ts"
 
-/** Where in the grammar the text is. `value` fields are code points; digits are kept as text without leading zeros. */
+/**
+ * Where in the grammar the text is. `value` fields are code points; digits are kept as text without
+ * leading zeros.
+ */
 export type Place =
-  /** Between terms: may a quantifier follow, or the `?` of a lazy one; digits of a reference that is still read. */
+  /**
+   * Between terms: may a quantifier follow, or the `?` of a lazy one; digits of a reference that is
+   * still read.
+   */
   | { at: "term"; quantifiable: boolean; lazy: boolean; reference: number; afterZero: boolean }
   /** After `{`, after its first digits, and after the comma. */
   | { at: "least"; digits: string }
@@ -19,7 +26,10 @@ export type Place =
   | { at: "name"; name: string; isGroup: boolean }
   /** After `\k`. */
   | { at: "reference" }
-  /** In a class: nothing pending, or its atom before a possible `-`, or after that `-`. -1 is a set, -2 nothing, -3 see below. */
+  /**
+   * In a class: nothing pending, or its atom before a possible `-`, or after that `-`. -1 is a set,
+   * -2 nothing, -3 see below.
+   */
   | { at: "class"; left: number; dash: boolean; isFirst: boolean; afterZero: boolean }
   /** After a backslash; then in the parts of an escape. */
   | { at: "escape"; inside: Inside }
@@ -28,7 +38,10 @@ export type Place =
   | { at: "unicode"; inside: Inside }
   | { at: "braced"; inside: Inside; digits: string; isEmpty: boolean }
   | { at: "property"; inside: Inside; text: string }
-  /** Inside a character of several bytes that is read at `place`: its block starts at `base`, `more` bytes follow. */
+  /**
+   * Inside a character of several bytes that is read at `place`: its block starts at `base`, `more`
+   * bytes follow.
+   */
   | { at: "character"; place: Wide; base: number; more: number }
 
 type Term = Extract<Place, { at: "term" }>
@@ -37,7 +50,10 @@ export type NamePlace = Extract<Place, { at: "name" }>
 /** Where the value of a character matters later: names, and atoms that may start a range. */
 type Wide = ClassPlace | NamePlace
 
-/** What an escape is part of: a term (null), or a class whose range starts at `from` (-2: none does). */
+/**
+ * What an escape is part of: a term (null), or a class whose range starts at `from` (-2: none
+ * does).
+ */
 type Inside = { from: number } | null
 
 /** What has been seen, beside the place. */

@@ -1,12 +1,17 @@
 /**
- * How many characters a pattern still needs at least to be whole: what guides the search for its shortest end.
+ * How many characters a pattern still needs at least to be whole: what guides the search for its
+ * shortest end.
  *
- * Each open group takes a parenthesis, each missing name a group `(?<n>)`, each missing number a group `()`; the rest is
- * what the place itself must end with. Exact between terms and in names, where a search would meet every name there is.
+ * Each open group takes a parenthesis, each missing name a group `(?<n>)`, each missing number a
+ * group `()`; the rest is what the place itself must end with. Exact between terms and in names,
+ * where a search would meet every name there is.
  */
 import type { NamePlace, Place, Seen } from "./patternplaces.ts"
 
-/** At most as many characters (code points) as any text that completes the pattern; one that has begun does not count. */
+/**
+ * At most as many characters (code points) as any text that completes the pattern; one that has
+ * begun does not count.
+ */
 export function fewestLeft(place: Place, seen: Seen): number {
   switch (place.at) {
     case "term":
@@ -60,7 +65,10 @@ function wholeCost({ stack, groups, needed, missing }: Seen, reference = 0, more
   return missing.reduce((sum, name) => sum + sizeOf(name) + "(?<>)".length, stack.length) + 2 * unnamed
 }
 
-/** A name of which `size` characters are read: whether another one may be what it becomes, and whether it may end here. */
+/**
+ * A name of which `size` characters are read: whether another one may be what it becomes, and
+ * whether it may end here.
+ */
 interface Begun {
   readonly size: number
   readonly mayBe: (name: string) => boolean

@@ -1,8 +1,10 @@
 /**
- * The array frame: items and commas. What may come next is decided in `arrayrules.ts`; here it becomes lexemes and frames.
+ * The array frame: items and commas. What may come next is decided in `arrayrules.ts`; here it
+ * becomes lexemes and frames.
  *
- * Where items must differ, the frame is told the text of each item when it ends, and from then on every item carries
- * the fact that it differs from that value: the exclusion is part of the item's own language, so it is never too late.
+ * Where items must differ, the frame is told the text of each item when it ends, and from then on
+ * every item carries the fact that it differs from that value: the exclusion is part of the item's
+ * own language, so it is never too late.
  */
 import { checkLimit, fixedBounds } from "../../errors.ts"
 import { type Frame, noFrames, type Step } from "../../frame.ts"
@@ -48,7 +50,10 @@ export function isPossibleArray(spec: ArraySpec, all: Conjunctions, values: Item
   return spec.twins ? hasTwins(spec, all, values) : new ArrayRules(spec, values).isPossible()
 }
 
-/** The arrays of `spec`. `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+/**
+ * The arrays of `spec`. `isProductive` may know fewer values than the language: witnesses use only
+ * those of lower rank.
+ */
 export function arrayLanguage(
   spec: ArraySpec,
   values: Values,
@@ -68,7 +73,9 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
   private readonly frames = new Map<number, ArrayFrame<ArrayProgress>>()
   private readonly frameKeys = new TupleTable()
 
-  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+  /**
+   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank.
+   */
   constructor(spec: ArraySpec, values: Values, path: string, isProductive: Lookup) {
     this.values = values
     this.items = new ItemSteps(values)
@@ -85,7 +92,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     const { tokens } = this.values
     if (phase === Phase.Item) {
       const after = this.afterItem(progress, text)
-      // An unknown item leaves at least one other value wherever there are infinitely many; else each token is tried.
+      // An unknown item leaves at least one other value wherever there are infinitely many; else
+      // each token is tried.
       const hasMore =
         after.seen === UnknownItem ? progress.index < this.rules.spec.max : this.ways(after).length > 0
       const close = this.rules.canClose(after) ? { lexeme: tokens.closeArray, frames: noFrames } : null
@@ -153,7 +161,10 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
   }
 
-  /** `count` different scalars of `conjunction` that are not in `seen`; null where short numbers and texts are too few. */
+  /**
+   * `count` different scalars of `conjunction` that are not in `seen`; null where short numbers and
+   * texts are too few.
+   */
   private freshItems(conjunction: number, count: number, seen: readonly number[]): string[] | null {
     const { all } = this.values
     const taken = new Set(seen)
@@ -196,7 +207,9 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     return items.size < count ? null : [...items]
   }
 
-  /** `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear. */
+  /**
+   * `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear.
+   */
   private listedItems(values: readonly number[], count: number, seen: readonly number[]): string[] | null {
     const { all } = this.values
     const taken = new Set(seen)
@@ -226,7 +239,10 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     return { ...progress, seen: this.items.with(progress.seen, different) }
   }
 
-  /** Whether what comes after an unknown item depends on it: there are finitely many values for the next one. */
+  /**
+   * Whether what comes after an unknown item depends on it: there are finitely many values for the
+   * next one.
+   */
   private mayRunOut(progress: ArrayProgress): boolean {
     return this.rules.isFinite(progress.index)
   }

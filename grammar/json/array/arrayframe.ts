@@ -1,4 +1,7 @@
-/** The frame of an array, whatever its items are held to: where the reader is, and who decides what may come next. */
+/**
+ * The frame of an array, whatever its items are held to: where the reader is, and who decides what
+ * may come next.
+ */
 import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
 

@@ -1,10 +1,11 @@
 /**
  * The arithmetic of items: which item may come next so that the array can still be finished.
  *
- * An item is its position's conjunction. It splits by the verdict of a `contains` only while that verdict matters: an
- * item that is not counted need not be excluded unless there is an upper bound. With `uniqueItems` it also differs from
- * every item before it, and from every value that the positions which must still come cannot do without: finite domains
- * need distinct representatives, a bipartite matching (Kuhn 1955; Hall 1935).
+ * An item is its position's conjunction. It splits by the verdict of a `contains` only while that
+ * verdict matters: an item that is not counted need not be excluded unless there is an upper bound.
+ * With `uniqueItems` it also differs from every item before it, and from every value that the
+ * positions which must still come cannot do without: finite domains need distinct representatives,
+ * a bipartite matching (Kuhn 1955; Hall 1935).
  */
 import { limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
@@ -92,11 +93,15 @@ export class ArrayRules {
     return index >= min && index <= max && isCounted
   }
 
-  /** Ways to read one more item after which the array can be finished. The first counts as many matches as it can. */
+  /**
+   * Ways to read one more item after which the array can be finished. The first counts as many
+   * matches as it can.
+   */
   ways(progress: ArrayProgress): ItemWay[] {
     this.tried = 0
     this.work = 0
-    // Where all positions are alike an item uses up one value exactly when it is counted: the answer before it is enough.
+    // Where all positions are alike an item uses up one value exactly when it is counted: the
+    // answer before it is enough.
     const isFree = (this.canMatchAll(progress) ?? this.canMatchOne(progress)) !== null
     const unique = isFree ? null : this.uniqueCounts(progress)
     const ways: ItemWay[] = []
@@ -145,7 +150,10 @@ export class ArrayRules {
     return this.listed(index) !== null
   }
 
-  /** The values of the item at `index`, each as the fact that it is not the one; null where there is no end of them. */
+  /**
+   * The values of the item at `index`, each as the fact that it is not the one; null where there is
+   * no end of them.
+   */
   listed(index: number): readonly number[] | null {
     return this.values.differences(this.item(index))
   }
@@ -162,7 +170,8 @@ export class ArrayRules {
     const known = this.finishable.get(key)
     if (known !== undefined) return known
     try {
-      // Depth first. Progress only grows, so the one way back to a progress on the path is a step that changes nothing.
+      // Depth first. Progress only grows, so the one way back to a progress on the path is a step
+      // that changes nothing.
       this.finishable.set(key, false)
       const result = this.canClose(progress) || this.canGoOn(progress)
       this.finishable.set(key, result)
@@ -187,8 +196,9 @@ export class ArrayRules {
   }
 
   /**
-   * Whether each `contains` can reach its minimum, for progress from which the minimum of items can be reached. Null where
-   * bounds tie items together: elsewhere each is free to add its own, and what others add does no harm.
+   * Whether each `contains` can reach its minimum, for progress from which the minimum of items can
+   * be reached. Null where bounds tie items together: elsewhere each is free to add its own, and
+   * what others add does no harm.
    */
   private canMatchAll({ index, counts, seen }: ArrayProgress): boolean | null {
     const { contains, items, max } = this.spec
@@ -202,8 +212,8 @@ export class ArrayRules {
   }
 
   /**
-   * As `canMatchAll`, for one `contains` from where all positions are alike: a items that it counts and b that it does
-   * not, as many as there are values left, can be chosen within all bounds.
+   * As `canMatchAll`, for one `contains` from where all positions are alike: a items that it counts
+   * and b that it does not, as many as there are values left, can be chosen within all bounds.
    */
   private canMatchOne({ index, counts, seen }: ArrayProgress): boolean | null {
     const { contains, items, min, max } = this.spec
@@ -247,7 +257,10 @@ export class ArrayRules {
     return domain
   }
 
-  /** What is kept of a list of values seen. Lists are shared by all that is looked at from one progress. */
+  /**
+   * What is kept of a list of values seen. Lists are shared by all that is looked at from one
+   * progress.
+   */
   private taken(seen: readonly number[]): Taken {
     let taken = this.takens.get(seen)
     if (taken === undefined) {
@@ -267,8 +280,9 @@ export class ArrayRules {
   }
 
   /**
-   * Unique items are counted by a `contains` at most once a value: whether enough values are left to reach its minimum.
-   * Asked before an item is read; that item uses up one value exactly when it is counted, so the answer stays right.
+   * Unique items are counted by a `contains` at most once a value: whether enough values are left
+   * to reach its minimum. Asked before an item is read; that item uses up one value exactly when it
+   * is counted, so the answer stays right.
    */
   private hasMatchesLeft({ counts, seen }: ArrayProgress): boolean {
     if (!this.spec.unique) return true
@@ -291,20 +305,27 @@ export class ArrayRules {
     })
   }
 
-  /** Whether the items from `index` to `min` can be chosen so that all differ from each other and from `seen`. */
+  /**
+   * Whether the items from `index` to `min` can be chosen so that all differ from each other and
+   * from `seen`.
+   */
   private canDiffer(index: number, seen: readonly number[]): boolean {
     if (index >= this.spec.items.length - 1)
       return this.spec.min <= index || this.left(this.item(index), seen) >= this.spec.min - index
     return this.distinctFrom(index, this.taken(seen).values) !== null
   }
 
-  /** Different values for the items from `index` to `min`, as far as these are finite; null where there are none. */
+  /**
+   * Different values for the items from `index` to `min`, as far as these are finite; null where
+   * there are none.
+   */
   private distinctFrom(index: number, seen: ReadonlySet<number>): DistinctValues | null {
     const { min, items } = this.spec
     const chosen = new DistinctValues(seen, (work) => this.spend(work))
     for (let position = index; position < min; position++) {
       const values = this.values.differences(this.item(position))
-      // Infinitely many values: one is always left, here and at all later positions once they are alike.
+      // Infinitely many values: one is always left, here and at all later positions once they are
+      // alike.
       if (values === null) {
         if (position >= items.length - 1) break
       } else if (!chosen.place(values)) return null
@@ -351,7 +372,8 @@ export class ArrayRules {
       if (index < rule.from) continue
       const isBounded = rule.max !== Infinite
       if (!isBounded && counts[i] >= rule.min) continue
-      // Unique items use up what matches: where that is finite, an item that is not counted must not match.
+      // Unique items use up what matches: where that is finite, an item that is not counted must
+      // not match.
       const usesUp =
         unique && this.values.differences(this.values.and(this.item(index), [rule.fact])) !== null
       const complement = isBounded || usesUp ? rule.complement : null

@@ -1,6 +1,6 @@
 /**
- * What one branch says about arrays: the conjunction of the item at each index, bounds on their number, `contains`
- * rules, and whether items must differ.
+ * What one branch says about arrays: the conjunction of the item at each index, bounds on their
+ * number, `contains` rules, and whether items must differ.
  */
 import { type Conjunctions, type Fact, Infinite, Types } from "../facts/conjunction.ts"
 import { coverageOf } from "../facts/coverage.ts"

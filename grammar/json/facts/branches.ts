@@ -1,9 +1,9 @@
 /**
  * The branches of a conjunction for one container type: sets of facts in which every clause is met.
  *
- * A value satisfies the conjunction iff it satisfies some branch. Clauses are met one after the other as in a
- * satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so far imply is dropped or made a fact,
- * then one choice is made (`choices.ts`).
+ * A value satisfies the conjunction iff it satisfies some branch. Clauses are met one after the
+ * other as in a satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so
+ * far imply is dropped or made a fact, then one choice is made (`choices.ts`).
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
@@ -20,15 +20,21 @@ import { areDisjoint } from "./oneof.ts"
 import { commonOrder, leavesOf, type Verdict, Verdicts } from "./verdicts.ts"
 
 /**
- * Above this many open branches each new one is tested for satisfiability before it is kept, and objects keep all clauses that
- * can be met key by key.
+ * Above this many open branches each new one is tested for satisfiability before it is kept, and
+ * objects keep all clauses that can be met key by key.
  */
 const ManyBranches = 16
 
-/** So many branches are better than objects that have many events to choose from: to plan for those is a puzzle. */
+/**
+ * So many branches are better than objects that have many events to choose from: to plan for those
+ * is a puzzle.
+ */
 const MostBranches = 128
 const EasyEvents = 64
-/** The same for events of one name that its values are not told apart by: each set of them is a way to read it. */
+/**
+ * The same for events of one name that its values are not told apart by: each set of them is a way
+ * to read it.
+ */
 const EasyChances = 8
 
 /** So many pairs of branches are compared in the time that it takes to look at a fact. */
@@ -42,13 +48,21 @@ const StatusWork = 8
 
 /** Clauses left to the frame, whatever they ask; `some` facts are obligations too. */
 const FewClauses = 24
-/** The same where they ask little of each name, as those of objects that exclude each other by names of their own. */
+/**
+ * The same where they ask little of each name, as those of objects that exclude each other by names
+ * of their own.
+ */
 const KeptClauses = 248
 /** Names that may distinguish cases, at most. */
 const MostDiscriminators = 2
-/** Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside other notations none are joined. */
+/**
+ * Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside
+ * other notations none are joined.
+ */
 const Beginnings = 5
-/** Up to so many objects that overlap are not counted where no order of names suits each of them. */
+/**
+ * Up to so many objects that overlap are not counted where no order of names suits each of them.
+ */
 const OrderedBranches = 32
 /** So many facts that are implied are added one by one. */
 const FewUnits = 16
@@ -56,8 +70,9 @@ const FewUnits = 16
 const ManyClauses = 32
 
 /**
- * How clauses are met. *Chosen*: each by one of its alternatives, but for those that plainly are obligations. *Kept*: objects keep
- * what can be met key by key, and what is counted in the end. *Whole*: they keep it however much it is.
+ * How clauses are met. *Chosen*: each by one of its alternatives, but for those that plainly are
+ * obligations. *Kept*: objects keep what can be met key by key, and what is counted in the end.
+ * *Whole*: they keep it however much it is.
  */
 type Manner = "chosen" | "kept" | "whole"
 
@@ -109,7 +124,10 @@ export class Branches {
     return this.search(conjunction, type)
   }
 
-  /** Whether a fact alone is a branch: a schema for such values, without any other in place and without conditions. */
+  /**
+   * Whether a fact alone is a branch: a schema for such values, without any other in place and
+   * without conditions.
+   */
   private isWhole(id: number, type: number): boolean {
     const fact = this.all.facts[id]
     if (fact.kind !== "schema" || !fact.positive) return false
@@ -176,7 +194,10 @@ export class Branches {
     return clauses > ManyClauses || product > MostBranches
   }
 
-  /** How many alternatives a `oneOf` has, those of a `oneOf` in it counted one by one; more than `ManyBranches` are many. */
+  /**
+   * How many alternatives a `oneOf` has, those of a `oneOf` in it counted one by one; more than
+   * `ManyBranches` are many.
+   */
   private alternativesOf(nodes: readonly SchemaNode[], around: Set<SchemaNode>): number {
     let sum = 0
     for (const node of nodes) {
@@ -219,7 +240,8 @@ export class Branches {
   }
 
   /**
-   * The branches of `conjunction`; null: there are more than `most`. Where clauses are kept and no bound is given, all of them.
+   * The branches of `conjunction`; null: there are more than `most`. Where clauses are kept and no
+   * bound is given, all of them.
    */
   private branch(conjunction: number, type: number, manner: Manner, most?: number): Branch[] | null {
     const done: Branch[] = []
@@ -250,7 +272,8 @@ export class Branches {
       const chosen = choices(this.all, this.reader, this.test, { facts, clauses: left, verdicts }, type)
       // What is too much for an object is not chosen from where it is only asked whether it is.
       if (manner === "whole" && done.length + open.length + chosen.length > looked) return null
-      // A clause is met by each of its alternatives: among hundreds it is not asked again which of them it was.
+      // A clause is met by each of its alternatives: among hundreds it is not asked again which of
+      // them it was.
       const rest = { facts, clauses: partial.clauses.filter((clause) => clause !== chosen), verdicts }
       // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
       for (const alternative of chosen.toReversed()) {
@@ -429,8 +452,8 @@ export class Branches {
   }
 
   /**
-   * Drops clauses that hold in any case and alternatives that cannot hold; what is left of a clause with one alternative
-   * is a fact. Null on a contradiction.
+   * Drops clauses that hold in any case and alternatives that cannot hold; what is left of a clause
+   * with one alternative is a fact. Null on a contradiction.
    */
   private propagate(from: Partial, type: number, manner: Manner): Partial | null {
     let partial = from
@@ -466,7 +489,8 @@ export class Branches {
       const { facts, verdicts } = partial
       if (unit === null) return { facts, clauses, verdicts }
       const units = clauses.filter(({ length }) => length === 1)
-      // One after the other, so that facts keep their order; hundreds all at once, since each takes a look at everything.
+      // One after the other, so that facts keep their order; hundreds all at once, since each takes
+      // a look at everything.
       const isBatch = units.length > FewUnits
       const rest = isBatch ? clauses.filter(({ length }) => length > 1) : clauses
       const implied = isBatch ? [...unit, ...units.flat(2)] : unit
@@ -520,7 +544,10 @@ function askedOf(event: Exclude<Event, { kind: "absent" }>): string {
   return event.kind === "value" ? `=${event.name}` : namesKey(event.names)
 }
 
-/** What obligations ask: by name or names the facts that meet something there, but for those that are little to ask. */
+/**
+ * What obligations ask: by name or names the facts that meet something there, but for those that
+ * are little to ask.
+ */
 class Asked {
   private readonly facts = new Map<string, Set<number>>()
   private readonly isLittle: (fact: number) => boolean

@@ -1,8 +1,8 @@
 /**
  * How the search for branches goes on where nothing is settled: which choice is made next.
  *
- * The choices prefer what is exclusive and settles many clauses: the value of a property that many of them ask for, then
- * whether a property is there.
+ * The choices prefer what is exclusive and settles many clauses: the value of a property that many
+ * of them ask for, then whether a property is there.
  */
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -20,15 +20,18 @@ export interface ValueTest {
   isPossibleObject(facts: readonly number[]): boolean
   /** Whether this is part of a larger question, whose work counts as a whole. */
   isWithinQuestion(): boolean
-  /** The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or containers. */
+  /**
+   * The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or
+   * containers.
+   */
   valuesOf(conjunction: number): readonly number[] | null
   /** Whether the values of which `fact` holds are scalars, or those of which it does not. */
   isCutBy(conjunction: number, fact: number): boolean
   /** Whether `fact` is about a few scalars: it holds of these alone, or of all other values. */
   isListed(fact: number): boolean
   /**
-   * The facts of parts of `conjunction`, in each of which each of `facts` holds or does not; null: there are hardly fewer parts than
-   * sets of facts, or less than `least` facts are about scalars.
+   * The facts of parts of `conjunction`, in each of which each of `facts` holds or does not; null:
+   * there are hardly fewer parts than sets of facts, or less than `least` facts are about scalars.
    */
   partsOf(conjunction: number, facts: readonly number[], least: number): readonly (readonly number[])[] | null
 }
@@ -42,8 +45,8 @@ export interface Partial {
 }
 
 /**
- * How to go on: whether a property is there, if several clauses ask for the same one, which settles them all at once;
- * else the alternatives of the shortest clause.
+ * How to go on: whether a property is there, if several clauses ask for the same one, which settles
+ * them all at once; else the alternatives of the shortest clause.
  */
 export function choices(
   all: Conjunctions,
@@ -78,9 +81,9 @@ export function choices(
 }
 
 /**
- * If many clauses ask for the value of one property that has few values, or few kinds of values that they tell apart: each of
- * them, and that it is not there. All those clauses are settled at once, as in
- * `allOf: [{if: {properties: {kind: {const: 1}}}, then: …}, …]`.
+ * If many clauses ask for the value of one property that has few values, or few kinds of values
+ * that they tell apart: each of them, and that it is not there. All those clauses are settled at
+ * once, as in `allOf: [{if: {properties: {kind: {const: 1}}}, then: …}, …]`.
  */
 function valueChoices(
   all: Conjunctions,

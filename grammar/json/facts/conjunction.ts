@@ -1,11 +1,13 @@
 /**
  * The canonical form: conjunctions of facts, closed under and, or and not.
  *
- * A fact is one thing that is said of a value: a schema with a polarity, "equals this value", "has this property". A
- * conjunction is an interned, sorted set of facts, so `$ref` and `allOf` only add to a set, intersections never nest
- * and cycles end. What is a choice (`anyOf`, `oneOf`, `if`, most negations) is a clause: a list of alternatives, each a
- * list of facts. A clause is met once all facts of one alternative are in the set, so choosing one is adding its facts;
- * giving an alternative up keeps the union exact. Nothing is ever multiplied out beyond the JSON type being read.
+ * A fact is one thing that is said of a value: a schema with a polarity, "equals this value", "has
+ * this property". A conjunction is an interned, sorted set of facts, so `$ref` and `allOf` only add
+ * to a set, intersections never nest and cycles end. What is a choice (`anyOf`, `oneOf`, `if`, most
+ * negations) is a clause: a list of alternatives, each a list of facts. A clause is met once all
+ * facts of one alternative are in the set, so choosing one is adding its facts; giving an
+ * alternative up keeps the union exact. Nothing is ever multiplied out beyond the JSON type being
+ * read.
  */
 import { TupleTable } from "../../intern.ts"
 import type { ExprId } from "../../lexeme/expr/expr.ts"
@@ -110,7 +112,10 @@ export class Conjunctions {
     this.meant = meant
   }
 
-  /** A reference and what it leads to are one fact, and so are negated schemas that are written alike. */
+  /**
+   * A reference and what it leads to are one fact, and so are negated schemas that are written
+   * alike.
+   */
   schema(node: SchemaNode, positive = true): number {
     const known = positive ? this.schemaFacts : this.negatedFacts
     let id = known[node.id]
@@ -135,7 +140,9 @@ export class Conjunctions {
     return fact.kind === "schema" && !fact.positive
   }
 
-  /** Whether a `false` schema belongs to it; deeper contradictions are for the satisfiability test. */
+  /**
+   * Whether a `false` schema belongs to it; deeper contradictions are for the satisfiability test.
+   */
   isFalse(conjunction: number): boolean {
     return this.factsOf(conjunction).some((id) => {
       const fact = this.facts[id]
@@ -215,7 +222,9 @@ export class Conjunctions {
     return this.lists[conjunction]
   }
 
-  /** Pointer of a schema that the conjunction comes from, for messages; "" where it comes from none. */
+  /**
+   * Pointer of a schema that the conjunction comes from, for messages; "" where it comes from none.
+   */
   pathOf(conjunction: number): string {
     for (const id of this.factsOf(conjunction)) {
       const fact = this.facts[id]

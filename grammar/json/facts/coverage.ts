@@ -1,10 +1,12 @@
 /**
- * What counts as evaluated: the members that `unevaluatedProperties` and `unevaluatedItems` need not look at.
+ * What counts as evaluated: the members that `unevaluatedProperties` and `unevaluatedItems` need
+ * not look at.
  *
- * Coverage only grows with the in-place schemas that succeed, so nothing needs to be excluded: a branch may rely on any
- * set of schemas that it asserts, and the union over those sets is exact. `all` and `$ref` always hold, `anyOf`, `oneOf`,
- * `if` and `dependentSchemas` cover where the branch asserts them, `not` covers nothing, and schemas beside the one that
- * asks (cousins) are not seen, because the walk begins there. For the negation the set is turned round: a branch names
+ * Coverage only grows with the in-place schemas that succeed, so nothing needs to be excluded: a
+ * branch may rely on any set of schemas that it asserts, and the union over those sets is exact.
+ * `all` and `$ref` always hold, `anyOf`, `oneOf`, `if` and `dependentSchemas` cover where the
+ * branch asserts them, `not` covers nothing, and schemas beside the one that asks (cousins) are not
+ * seen, because the walk begins there. For the negation the set is turned round: a branch names
  * schemas that fail, and all the others count as covering.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
@@ -38,7 +40,10 @@ export function unevaluated(keywords: Keywords, type: number): SchemaNode | null
   return type === Types.object ? keywords.unevaluatedProperties : keywords.unevaluatedItems
 }
 
-/** What is covered for `root`, its own `unevaluated*` aside, by itself and the in-place schemas that are asserted. */
+/**
+ * What is covered for `root`, its own `unevaluated*` aside, by itself and the in-place schemas that
+ * are asserted.
+ */
 export function coverageOf(reader: KeywordReader, root: SchemaNode, type: number, known: Asserted): Coverage {
   const coverage = noCoverage()
   for (const node of assertedSchemas(reader, [root], known))
@@ -46,7 +51,10 @@ export function coverageOf(reader: KeywordReader, root: SchemaNode, type: number
   return coverage
 }
 
-/** `roots` and the in-place schemas below them that are asserted. `counts`: whether a branch of a choice that is still open counts. */
+/**
+ * `roots` and the in-place schemas below them that are asserted. `counts`: whether a branch of a
+ * choice that is still open counts.
+ */
 export function assertedSchemas(
   reader: KeywordReader,
   roots: readonly SchemaNode[],
@@ -82,7 +90,10 @@ export interface BoundedCoverage {
   readonly coverage: Coverage
 }
 
-/** All ways to bound the coverage of `root` by schemas that fail, for values that satisfy everything else in `root`. */
+/**
+ * All ways to bound the coverage of `root` by schemas that fail, for values that satisfy everything
+ * else in `root`.
+ */
 export function boundedCoverages(
   all: Conjunctions,
   reader: KeywordReader,
@@ -159,7 +170,10 @@ export function uncoveredNames({ everything, properties, patternProperties }: Co
   )
 }
 
-/** Marks `root` and all schemas in place below it: whether they hold is of interest to an `unevaluated*`. */
+/**
+ * Marks `root` and all schemas in place below it: whether they hold is of interest to an
+ * `unevaluated*`.
+ */
 export function* inPlaceSchemas(reader: KeywordReader, root: SchemaNode): Generator<SchemaNode> {
   const seen = new Set([root])
   for (const node of seen) {

@@ -1,9 +1,10 @@
 /**
  * What one fact says about containers: the facts it implies, and the clauses it leaves open.
  *
- * A positive schema implies its `allOf` and `$ref` targets and opens a clause for each choice. A negated one is a single
- * clause, built from duals: required ↔ absent, every property ↔ some property not, items ↔ an item not, and so on
- * (`negate.ts`). What a positive schema says of members stays with the schema: specs read it from its keywords.
+ * A positive schema implies its `allOf` and `$ref` targets and opens a clause for each choice. A
+ * negated one is a single clause, built from duals: required ↔ absent, every property ↔ some
+ * property not, items ↔ an item not, and so on (`negate.ts`). What a positive schema says of
+ * members stays with the schema: specs read it from its keywords.
  */
 import type { Limits } from "../../errors.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -67,7 +68,8 @@ function expandSchema(all: Conjunctions, keywords: Keywords, type: number): Expa
   const { isObserved, counted } = keywords
   const observe = (node: SchemaNode) =>
     clauses.push([[all.schema(node)], [all.fact({ kind: "uncounted", node })]])
-  // Schemas that need not hold, but would cover members if they did. Of `oneOf` no other branch holds anyway.
+  // Schemas that need not hold, but would cover members if they did. Of `oneOf` no other branch
+  // holds anyway.
   for (const nodes of keywords.any)
     if (nodes.length > 1) for (const node of nodes) if (isObserved || counted.includes(node)) observe(node)
   if (keywords.conditional !== null) {
@@ -81,7 +83,8 @@ function expandSchema(all: Conjunctions, keywords: Keywords, type: number): Expa
           [fails, ...(no === null ? [] : [all.schema(no)])],
         ])
       } else {
-        // With one side only it says "then, or not if": the side that is there need not say which case it is.
+        // With one side only it says "then, or not if": the side that is there need not say which
+        // case it is.
         clauses.push(yes === null ? [[holds], [all.schema(no as SchemaNode)]] : [[all.schema(yes)], [fails]])
       }
     } else if (isObserved || counted.includes(test)) observe(test)
@@ -160,7 +163,10 @@ function wrongMember(all: Conjunctions, rest: SchemaNode, coverage: Coverage, ty
   })
 }
 
-/** `oneOf` as a clause: branch i and no other one, for each i; branches proven disjoint from it need not be excluded. */
+/**
+ * `oneOf` as a clause: branch i and no other one, for each i; branches proven disjoint from it need
+ * not be excluded.
+ */
 export function exactlyOne(
   all: Conjunctions,
   reader: KeywordReader,

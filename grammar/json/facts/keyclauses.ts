@@ -1,10 +1,12 @@
 /**
- * Clauses whose alternatives are schemas, as obligations: what a schema says key by key need not be chosen before a key is read.
+ * Clauses whose alternatives are schemas, as obligations: what a schema says key by key need not be
+ * chosen before a key is read.
  *
- * `if`, `dependencies` and `anyOf` mostly choose between schemas that only name some properties and ask for others. Such a
- * schema is a conjunction of obligations (`obligations.ts`), and so is each choice between them, by distribution: of
- * A ∨ (B ∧ C) the obligations are A ∨ B and A ∨ C. Twenty conditions then cost an object twenty bits, where choosing for
- * each of them costs a million branches. Where two alternatives ask for several things each, the choice says more in fewer
+ * `if`, `dependencies` and `anyOf` mostly choose between schemas that only name some properties and
+ * ask for others. Such a schema is a conjunction of obligations (`obligations.ts`), and so is each
+ * choice between them, by distribution: of A ∨ (B ∧ C) the obligations are A ∨ B and A ∨ C. Twenty
+ * conditions then cost an object twenty bits, where choosing for each of them costs a million
+ * branches. Where two alternatives ask for several things each, the choice says more in fewer
  * words, and stays one; but (A ∧ X) ∨ (¬A ∧ Y), as where `if` has both sides, is (¬A ∨ X) and (A ∨
  * Y). Schemas that speak of names by patterns, of counts, or of what others evaluate are not put
  * so.
@@ -24,7 +26,9 @@ const MaxObligations = 8
 /** Alternatives of a `oneOf` that are compared with each other. */
 const MostAlternatives = 64
 
-/** Obligations that all hold; null: this cannot be put so. An obligation without events never holds. */
+/**
+ * Obligations that all hold; null: this cannot be put so. An obligation without events never holds.
+ */
 type Formula = readonly Obligation[] | null
 
 const never: readonly Obligation[] = [[]]
@@ -46,7 +50,9 @@ export class KeyClauses {
   /** By fact; null while it is being looked at, too: what comes back to itself is not put so. */
   private readonly known = new Map<number, Formula>()
 
-  /** `expand` as for values of the type object; `isListed`: whether a fact is about a few scalars. */
+  /**
+   * `expand` as for values of the type object; `isListed`: whether a fact is about a few scalars.
+   */
   constructor(
     all: Conjunctions,
     reader: KeywordReader,
@@ -113,7 +119,10 @@ export class KeyClauses {
     return parts
   }
 
-  /** The first case of a clause, its negation, and what holds besides in each. Null for other clauses. */
+  /**
+   * The first case of a clause, its negation, and what holds besides in each. Null for other
+   * clauses.
+   */
   private casesOf(clause: readonly Alternative[]): Cases | null {
     if (clause.length !== 2) return null
     const [[test, ...yes], [other, ...no]] = clause
@@ -130,7 +139,8 @@ export class KeyClauses {
         if (event.kind === "some") return null
         names.add(event.name)
         if (event.kind === "absent") continue
-        // Names that are there or not, in dozens of cases, are a puzzle for who plans which keys come.
+        // Names that are there or not, in dozens of cases, are a puzzle for who plans which keys
+        // come.
         if (event.fact !== this.all.anything && !this.isListed(event.fact)) return null
         isTold ||= event.fact !== this.all.anything
       }
@@ -152,7 +162,9 @@ export class KeyClauses {
     return isAll ? clauses[0] : null
   }
 
-  /** Each event once, without values that another event holds of as well: "other than b" holds of a. */
+  /**
+   * Each event once, without values that another event holds of as well: "other than b" holds of a.
+   */
   private shortened(events: Obligation): Obligation {
     const excluded = new Map<string, SchemaNode[]>()
     for (const event of events) {
@@ -189,8 +201,9 @@ export class KeyClauses {
   }
 
   /**
-   * The alternative "more keys than these" among alternatives that ask for one of them to be missing or wrong, as where an object
-   * must differ from another: where none of those holds, a key has another name. Null for other alternatives.
+   * The alternative "more keys than these" among alternatives that ask for one of them to be
+   * missing or wrong, as where an object must differ from another: where none of those holds, a key
+   * has another name. Null for other alternatives.
    */
   private ofMore([id, ...others]: Alternative, clause: readonly Alternative[]): Formula {
     const fact = this.all.facts[id]
@@ -285,7 +298,10 @@ export class KeyClauses {
   }
 }
 
-/** The obligations of (all of `left`) ∨ (all of `right`). Null if `right` is null or there would be too many. */
+/**
+ * The obligations of (all of `left`) ∨ (all of `right`). Null if `right` is null or there would be
+ * too many.
+ */
 function eachOf(left: readonly Obligation[], right: Formula): Formula {
   if (right === null) return null
   if (Math.min(left.length, right.length) > 1 && left.length * right.length > MaxObligations) return null

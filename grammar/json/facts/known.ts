@@ -1,5 +1,6 @@
 /**
- * What the facts of one branch say about other facts: whether an alternative holds in any case, cannot hold, or is open.
+ * What the facts of one branch say about other facts: whether an alternative holds in any case,
+ * cannot hold, or is open.
  *
  * Sound, not complete: "open" is always right, and containers inside are taken on trust.
  */
@@ -32,7 +33,9 @@ export class Known {
   private readonly members: ((name: string) => number) | null
   private readonly values = new Map<string, number>()
   private readonly statuses = new Map<number, Status>()
-  /** The schemas that hold, and those that do not, each as the first one that is written like it. */
+  /**
+   * The schemas that hold, and those that do not, each as the first one that is written like it.
+   */
   private readonly said: { right?: Set<SchemaNode>; wrong?: Set<SchemaNode> } = {}
 
   /** What `facts` say of values of the type with bit `type`. */

@@ -1,8 +1,9 @@
 /**
  * Duals: what it takes for a container not to satisfy its keywords. Each alternative is one way.
  *
- * required ↔ a name absent · every property of a class satisfies S ↔ some property of that class does not · bounds on
- * counts ↔ the strict opposite bound · items ↔ an item that does not · contains ↔ too few or too many · unique ↔ equal items.
+ * required ↔ a name absent · every property of a class satisfies S ↔ some property of that class
+ * does not · bounds on counts ↔ the strict opposite bound · items ↔ an item that does not ·
+ * contains ↔ too few or too many · unique ↔ equal items.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
 import type { Keywords } from "../read/keywords.ts"

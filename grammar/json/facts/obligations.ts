@@ -1,9 +1,11 @@
 /**
- * Obligations: clauses of a branch that an object meets key by key, so that they need not be multiplied out.
+ * Obligations: clauses of a branch that an object meets key by key, so that they need not be
+ * multiplied out.
  *
- * A clause is one when each of its alternatives speaks of a single key: the property is not there, or it is and its
- * value satisfies a fact, or some property of a class has such a value. The object frame keeps the set of those that are
- * not met yet. So `not` over many properties, `oneOf` over overlapping objects and the like cost one bit a clause.
+ * A clause is one when each of its alternatives speaks of a single key: the property is not there,
+ * or it is and its value satisfies a fact, or some property of a class has such a value. The object
+ * frame keeps the set of those that are not met yet. So `not` over many properties, `oneOf` over
+ * overlapping objects and the like cost one bit a clause.
  */
 import { type Alternative, type Conjunctions, type Names, namesKey } from "./conjunction.ts"
 

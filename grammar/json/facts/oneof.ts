@@ -1,9 +1,11 @@
 /**
- * Cheap proofs that two schemas exclude each other, so that `oneOf` may be read as `anyOf` between them.
+ * Cheap proofs that two schemas exclude each other, so that `oneOf` may be read as `anyOf` between
+ * them.
  *
- * Three rules, looked up through `allOf` and `$ref`: no common type; a property that one of them requires has disjoint
- * values in both (types, enum, const); one requires a name that the other, closed, does not know. A schema with alternatives
- * excludes what each of them excludes. No proof is no harm: the exact form excludes the other branches by their negation.
+ * Three rules, looked up through `allOf` and `$ref`: no common type; a property that one of them
+ * requires has disjoint values in both (types, enum, const); one requires a name that the other,
+ * closed, does not know. A schema with alternatives excludes what each of them excludes. No proof
+ * is no harm: the exact form excludes the other branches by their negation.
  */
 import { checkTime } from "../../deadline.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -19,14 +21,19 @@ interface Profile {
   values: ReadonlySet<string> | null
   /** The schema itself, and those that hold with it. */
   readonly parts: readonly Keywords[]
-  /** What is known of its alternatives beside another schema: those of both meet again and again. By schema, bits of types. */
+  /**
+   * What is known of its alternatives beside another schema: those of both meet again and again. By
+   * schema, bits of types.
+   */
   proofs: Map<SchemaNode, { asked: number; proven: number }> | null
 }
 
 /** Proofs look so many levels down, through properties and alternatives. */
 const MaxDepth = 4
 
-/** Whether no value of the type with bit `type` satisfies both; false when there is no cheap proof. */
+/**
+ * Whether no value of the type with bit `type` satisfies both; false when there is no cheap proof.
+ */
 export function areDisjoint(
   reader: KeywordReader,
   a: SchemaNode,

@@ -1,16 +1,18 @@
 /**
  * Objects that leave it unsaid which names they may have beside those that they declare.
  *
- * Under `openObjects: "declared"` such an object takes its declared names alone. Who declares, and whether something is said, is
- * counted over all schemas in force for the object, as `unevaluatedProperties` counts them (`coverage.ts`): the schemas of the
- * object, `allOf`, `$ref`, and the branches of choices that hold. Objects are closed where they are written
- * (`object/closing.ts`), not where schemas are read, so a negation means what it means in the schema, and every text that is
- * written is valid without the policy too.
+ * Under `openObjects: "declared"` such an object takes its declared names alone. Who declares, and
+ * whether something is said, is counted over all schemas in force for the object, as
+ * `unevaluatedProperties` counts them (`coverage.ts`): the schemas of the object, `allOf`, `$ref`,
+ * and the branches of choices that hold. Objects are closed where they are written
+ * (`object/closing.ts`), not where schemas are read, so a negation means what it means in the
+ * schema, and every text that is written is valid without the policy too.
  *
- * Which branches hold is known where a branch is chosen. Those of `anyOf` may hold beside the chosen one, and a `then` may hold
- * without its `if`: where that changes which names there may be, both cases are told apart (`counted` of the keywords). For many
- * such choices that would be too many cases. Then of an `anyOf` the chosen branch counts alone, and of a condition that
- * is left open both sides do.
+ * Which branches hold is known where a branch is chosen. Those of `anyOf` may hold beside the
+ * chosen one, and a `then` may hold without its `if`: where that changes which names there may be,
+ * both cases are told apart (`counted` of the keywords). For many such choices that would be too
+ * many cases. Then of an `anyOf` the chosen branch counts alone, and of a condition that is left
+ * open both sides do.
  */
 import { checkTime } from "../../deadline.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -20,13 +22,16 @@ import { Types } from "./conjunction.ts"
 import { type Asserted, assertedSchemas } from "./coverage.ts"
 import { areDisjoint } from "./oneof.ts"
 
-/** So many alternatives of an `anyOf`, and so many choices of an object, are told apart by whether they hold. */
+/**
+ * So many alternatives of an `anyOf`, and so many choices of an object, are told apart by whether
+ * they hold.
+ */
 const MostAlternatives = 4
 const MostChoices = 8
 
 /**
- * The names that the schemas in force declare or require; null: they have no `properties`, or speak of others. `isOpen`: choices are
- * left to the object, and all their branches count.
+ * The names that the schemas in force declare or require; null: they have no `properties`, or speak
+ * of others. `isOpen`: choices are left to the object, and all their branches count.
  */
 export function declaredInForce(
   reader: KeywordReader,
@@ -47,8 +52,8 @@ export function declaredInForce(
 }
 
 /**
- * Marks the in-place schemas of an object of which it must be known whether they hold. `nodes`: schemas that can be reached, the
- * first of them that of the whole. Returns those that are marked.
+ * Marks the in-place schemas of an object of which it must be known whether they hold. `nodes`:
+ * schemas that can be reached, the first of them that of the whole. Returns those that are marked.
  */
 export function countBranches(reader: KeywordReader, nodes: readonly SchemaNode[]): SchemaNode[] {
   const marked: SchemaNode[] = []
@@ -64,7 +69,10 @@ export function countBranches(reader: KeywordReader, nodes: readonly SchemaNode[
   return marked
 }
 
-/** Of the schemas that can be reached, those whose `properties` are all the names there may be unless a branch in force says more. */
+/**
+ * Of the schemas that can be reached, those whose `properties` are all the names there may be
+ * unless a branch in force says more.
+ */
 export function closingSchemas(reader: KeywordReader, root: SchemaNode): ReadonlySet<SchemaNode> {
   const nodes = new Set([root])
   for (const node of nodes) for (const child of reader.of(node).below) nodes.add(child)
@@ -163,7 +171,10 @@ function* ownChoices(
   for (const [, child] of dependentSchemas) if (matters(child)) yield { node, schemas: [child] }
 }
 
-/** Whether a schema, or one in place below it, declares a name that is not in `names`, or speaks of others. */
+/**
+ * Whether a schema, or one in place below it, declares a name that is not in `names`, or speaks of
+ * others.
+ */
 function addsNames(
   reader: KeywordReader,
   root: SchemaNode,

@@ -1,11 +1,13 @@
 /**
- * What is plain to see of a schema: types of which every value satisfies it, types of which some value does, and types
- * of which none does. Bits of a number each; what is not plain is left open, in all three.
+ * What is plain to see of a schema: types of which every value satisfies it, types of which some
+ * value does, and types of which none does. Bits of a number each; what is not plain is left open,
+ * in all three.
  *
- * One pass, linear in what it looks at: own keywords by the smallest value that they could admit (an empty object or
- * array, else the required members alone), in-place keywords by the bits of their schemas. Where the answer is yes, no
- * spec, no clause and no automaton has to be made to know it. A schema is finished after all that its value is made of,
- * so the order in which they finish is a rank (see `satisfiable.ts`).
+ * One pass, linear in what it looks at: own keywords by the smallest value that they could admit
+ * (an empty object or array, else the required members alone), in-place keywords by the bits of
+ * their schemas. Where the answer is yes, no spec, no clause and no automaton has to be made to
+ * know it. A schema is finished after all that its value is made of, so the order in which they
+ * finish is a rank (see `satisfiable.ts`).
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
@@ -68,7 +70,9 @@ export class PlainSchemas {
     return (this.ofConjunction(conjunction).possible & type) !== 0
   }
 
-  /** A rank if `conjunction` plainly has a value, above those of all that it is made of; else null. */
+  /**
+   * A rank if `conjunction` plainly has a value, above those of all that it is made of; else null.
+   */
   rankOf(conjunction: number): number | null {
     if (this.ofConjunction(conjunction).some === 0) return null
     const facts = this.all.factsOf(conjunction)
@@ -300,7 +304,10 @@ export class PlainSchemas {
   }
 }
 
-/** Values that satisfy both. Where each leaves something out, it is not plain that something remains. */
+/**
+ * Values that satisfy both. Where each leaves something out, it is not plain that something
+ * remains.
+ */
 function both(a: Plain, b: Plain): Plain {
   if (a === everything) return b
   if (b === everything) return a

@@ -1,10 +1,11 @@
 /**
  * Satisfiability: which conjunctions have a finite value at all.
  *
- * Least fixpoint over the conjunctions that are reachable from the one asked for: all begin as unproductive; one becomes
- * productive when some branch of some type can be built from parts that already are; then those that wait for it are
- * looked at again. What is still unproductive when nothing changes has no value, however deep one looks. The order in
- * which conjunctions become productive is a rank: a witness is built from parts of lower rank only, so it is finite.
+ * Least fixpoint over the conjunctions that are reachable from the one asked for: all begin as
+ * unproductive; one becomes productive when some branch of some type can be built from parts that
+ * already are; then those that wait for it are looked at again. What is still unproductive when
+ * nothing changes has no value, however deep one looks. The order in which conjunctions become
+ * productive is a rank: a witness is built from parts of lower rank only, so it is finite.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"

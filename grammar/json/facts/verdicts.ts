@@ -1,11 +1,13 @@
 /**
- * Schemas whose verdict on an object can be kept while its keys are read, so that a `oneOf` over hundreds of them is counted in the
- * end and never multiplied out.
+ * Schemas whose verdict on an object can be kept while its keys are read, so that a `oneOf` over
+ * hundreds of them is counted in the end and never multiplied out.
  *
- * What a schema says of single keys holds unless one of several events happens: a name is missing, a value is wrong, a key
- * has a name that it must not have. That is an obligation (`obligations.ts`) turned round: the schema holds where the obligation is not
- * met. So the verdict on `oneOf` is "exactly one of these obligations is not met", and `anyOf`, `allOf`, `not` and `if` combine
- * verdicts likewise, at any depth. Counts of keys, and what others evaluate, are not put so.
+ * What a schema says of single keys holds unless one of several events happens: a name is missing,
+ * a value is wrong, a key has a name that it must not have. That is an obligation
+ * (`obligations.ts`) turned round: the schema holds where the obligation is not met. So the verdict
+ * on `oneOf` is "exactly one of these obligations is not met", and `anyOf`, `allOf`, `not` and `if`
+ * combine verdicts likewise, at any depth. Counts of keys, and what others evaluate, are not put
+ * so.
  */
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
@@ -19,7 +21,10 @@ import { distinctEvents, type Event, type Obligation, obligationOf } from "./obl
 export type Quantity = "one" | "some" | "all"
 
 export type Verdict =
-  /** Holds where the obligation is not met. `names`: what the schema declares, in the order of the text. */
+  /**
+   * Holds where the obligation is not met. `names`: what the schema declares, in the order of the
+   * text.
+   */
   | { readonly kind: "unmet"; readonly obligation: Obligation; readonly names: readonly string[] }
   /** Holds where so many of the parts hold; turned round where it is negated. */
   | { readonly kind: Quantity; readonly isNegated: boolean; readonly parts: readonly Verdict[] }
@@ -142,15 +147,18 @@ function allOf(parts: readonly Verdict[]): Verdict {
   return rest.length === 1 ? rest[0] : { kind: "all", isNegated: false, parts: rest }
 }
 
-/** The obligations that a verdict rests on, with what their schemas name; one may come several times. */
+/**
+ * The obligations that a verdict rests on, with what their schemas name; one may come several
+ * times.
+ */
 export function* leavesOf(verdict: Verdict): Generator<Extract<Verdict, { kind: "unmet" }>> {
   if (verdict.kind === "unmet") yield verdict
   else for (const part of verdict.parts) yield* leavesOf(part)
 }
 
 /**
- * An order of all names in which each of `lists` is in its own order, names that are met first before others; null: there is none.
- * Linear in the names.
+ * An order of all names in which each of `lists` is in its own order, names that are met first
+ * before others; null: there is none. Linear in the names.
  */
 export function commonOrder(lists: readonly (readonly string[])[]): string[] | null {
   const after = new Map<string, string[]>()
@@ -165,7 +173,8 @@ export function commonOrder(lists: readonly (readonly string[])[]): string[] | n
       waits.set(name, (waits.get(name) as number) + 1)
     }
   }
-  // Of names that wait for none the one that was met first comes next; what it sets free comes right behind it.
+  // Of names that wait for none the one that was met first comes next; what it sets free comes
+  // right behind it.
   const order: string[] = []
   const open = [...waits.keys()].filter((name) => waits.get(name) === 0).reverse()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {

@@ -1,9 +1,10 @@
 /**
- * Objects that take their declared names alone (`facts/openobjects.ts`): specs without classes of other names.
+ * Objects that take their declared names alone (`facts/openobjects.ts`): specs without classes of
+ * other names.
  *
- * Names that are required count as declared: nobody asks for a name that may not come. A branch that cannot be finished with
- * these, since it needs more names or another one, is left out. Where that would be all of them, the object stays open: the
- * policy makes nothing unsatisfiable.
+ * Names that are required count as declared: nobody asks for a name that may not come. A branch
+ * that cannot be finished with these, since it needs more names or another one, is left out. Where
+ * that would be all of them, the object stays open: the policy makes nothing unsatisfiable.
  */
 import { matchesText } from "../../lexeme/expr/finite.ts"
 import type { Branch } from "../facts/branches.ts"

@@ -1,13 +1,16 @@
 /**
- * Conditions on which obligations of an object are met in the end: exactly one schema of a list holds, some, or all, where a schema
- * holds as long as its obligation is not met.
+ * Conditions on which obligations of an object are met in the end: exactly one schema of a list
+ * holds, some, or all, where a schema holds as long as its obligation is not met.
  *
  * They are what the verdicts of schemas (`facts/verdicts.ts`) become once obligations have numbers.
  */
 import type { Obligation } from "../facts/obligations.ts"
 import type { Quantity, Verdict } from "../facts/verdicts.ts"
 
-/** Holds where so many hold of `parts` and of the schemas whose obligations are in `unmet`, a bit set; else where it is negated. */
+/**
+ * Holds where so many hold of `parts` and of the schemas whose obligations are in `unmet`, a bit
+ * set; else where it is negated.
+ */
 export interface Condition {
   readonly kind: Quantity
   readonly isNegated: boolean
@@ -15,7 +18,10 @@ export interface Condition {
   readonly parts: readonly Condition[]
 }
 
-/** The conditions that `verdicts` are; their obligations are added to `obligations`, and their numbers are places there. */
+/**
+ * The conditions that `verdicts` are; their obligations are added to `obligations`, and their
+ * numbers are places there.
+ */
 export function conditionsOf(verdicts: readonly Verdict[], obligations: Obligation[]): Condition[] {
   const bits = new Map<Obligation, bigint>()
   const bitOf = (obligation: Obligation): bigint => {
@@ -47,7 +53,10 @@ export function countedBy({ unmet, parts }: Condition): bigint {
   return parts.reduce((bits, part) => bits | countedBy(part), unmet)
 }
 
-/** Whether a condition holds where of the obligations in `known` those in `unmet` are not met; null: the others decide. */
+/**
+ * Whether a condition holds where of the obligations in `known` those in `unmet` are not met; null:
+ * the others decide.
+ */
 export function judge(condition: Condition, unmet: bigint, known: bigint): boolean | null {
   const { kind, isNegated, parts } = condition
   const sure = condition.unmet & known & unmet

@@ -1,8 +1,9 @@
 /**
  * What meets the obligations of an object, by the key that it happens at.
  *
- * Obligations are numbered, sets of them are bits. What each name and each class of names can meet is found in one pass over all
- * events, so that a thousand obligations about a thousand names cost no more than they say.
+ * Obligations are numbered, sets of them are bits. What each name and each class of names can meet
+ * is found in one pass over all events, so that a thousand obligations about a thousand names cost
+ * no more than they say.
  */
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { matchesText } from "../../lexeme/expr/finite.ts"
@@ -61,7 +62,10 @@ class Events {
     return met
   }
 
-  /** What the names of a class, which match the patterns in `matched` and are not declared, can meet. */
+  /**
+   * What the names of a class, which match the patterns in `matched` and are not declared, can
+   * meet.
+   */
   ofClass(matched: ReadonlySet<ExprId>): ReadonlyMap<number, bigint> {
     const met = new Map(this.others)
     for (const [names, ofNames] of this.patterns) {

@@ -1,8 +1,10 @@
 /**
- * How many readings a key leaves open in all alternatives of one object, told before anything is read.
+ * How many readings a key leaves open in all alternatives of one object, told before anything is
+ * read.
  *
- * Each alternative tells the values of a key apart by the obligations that they meet, and alternatives add up: a oneOf of open
- * objects that ask different things of one name can have more readings behind that name than may be open.
+ * Each alternative tells the values of a key apart by the obligations that they meet, and
+ * alternatives add up: a oneOf of open objects that ask different things of one name can have more
+ * readings behind that name than may be open.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import type { Scalars } from "../scalar/scalars.ts"
@@ -53,15 +55,18 @@ export function mayLeaveMany(
 /** The readings of one key. */
 interface Readings {
   ways: number
-  /** Lexemes that values begin with, and values whose lexemes are not made yet: while they are surely few, none is made. */
+  /**
+   * Lexemes that values begin with, and values whose lexemes are not made yet: while they are
+   * surely few, none is made.
+   */
   readonly lexemes: Set<number>
   pending: number[]
   mostPending: number
 }
 
 /**
- * Throws `limit` where the first key would leave too many open: in ways to read it, or in lexemes that its scalars begin with.
- * Reads each name in each alternative.
+ * Throws `limit` where the first key would leave too many open: in ways to read it, or in lexemes
+ * that its scalars begin with. Reads each name in each alternative.
  */
 export function checkKeyReadings(
   alternatives: readonly ObjectRules[],

@@ -1,6 +1,6 @@
 /**
- * The declared names of an object as tries: those that may come next, each with its tag; the others excluded, or left
- * out where no class of keys could read them.
+ * The declared names of an object as tries: those that may come next, each with its tag; the others
+ * excluded, or left out where no class of keys could read them.
  */
 import { PairMap } from "../../intern.ts"
 import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../../lexeme/string/names.ts"
@@ -11,7 +11,10 @@ import { compareNames } from "../read/value.ts"
 export const FirstNameTag = ExcludedTag + 1
 const nameTags = new Map<string, number>()
 
-/** The tag of a declared name, the same in all schemas, so that automata are shared. `bytes` are its UTF-8. */
+/**
+ * The tag of a declared name, the same in all schemas, so that automata are shared. `bytes` are its
+ * UTF-8.
+ */
 export function tagOfName(name: string, bytes: Uint8Array): number {
   let tag = nameTags.get(name)
   if (tag === undefined) {
@@ -37,8 +40,8 @@ interface KeyTrie {
 export class KeyTries {
   private readonly keys: readonly DeclaredKey[]
   /**
-   * Maps a trie and a key to the trie with that key flipped. The second number is 2 × key, plus 1 if
-   * names that may not come are left out.
+   * Maps a trie and a key to the trie with that key flipped. The second number is 2 × key, plus 1
+   * if names that may not come are left out.
    */
   private readonly turned = new PairMap()
   /** By tag; made when the first key is read. */
@@ -58,8 +61,8 @@ export class KeyTries {
   }
 
   /**
-   * The trie where the names `available` (ascending) may come. Made name by name from the one made last, from none or
-   * from all, whichever is nearest: objects mostly go on from a set just seen.
+   * The trie where the names `available` (ascending) may come. Made name by name from the one made
+   * last, from none or from all, whichever is nearest: objects mostly go on from a set just seen.
    */
   of(available: readonly number[], areLeftOut: boolean): number {
     const { keys } = this
@@ -104,7 +107,10 @@ export class KeyTries {
   }
 }
 
-/** What is in only one of two ascending lists: i where it is in `to`, -1 - i where it is in `from`. Null: more than `most`. */
+/**
+ * What is in only one of two ascending lists: i where it is in `to`, -1 - i where it is in `from`.
+ * Null: more than `most`.
+ */
 function turnsBetween(from: readonly number[], to: readonly number[], most: number): number[] | null {
   const turns: number[] = []
   for (let i = 0, k = 0; i < from.length || k < to.length; ) {

@@ -1,8 +1,9 @@
 /**
  * Classes of names: the non-empty atoms of the Boolean algebra of some patterns.
  *
- * Patterns are met one after the other, each splits every class so far in two. Those that begin with different literals
- * are told apart at sight; for others emptiness is a search, and all searches of one object share a budget.
+ * Patterns are met one after the other, each splits every class so far in two. Those that begin
+ * with different literals are told apart at sight; for others emptiness is a search, and all
+ * searches of one object share a budget.
  */
 import { type GrammarError, type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -17,7 +18,10 @@ export interface NameClass {
 const none: ReadonlySet<ExprId> = new Set()
 const anyName: readonly NameClass[] = [{ expr: exprs.anyText, matched: none }]
 
-/** The classes of the names that are in all `languages`. Throws `limit` when there are too many, or too hard to tell. */
+/**
+ * The classes of the names that are in all `languages`. Throws `limit` when there are too many, or
+ * too hard to tell.
+ */
 export function nameClasses(
   patterns: ReadonlySet<ExprId>,
   languages: readonly ExprId[],

@@ -1,9 +1,10 @@
 /**
- * The object frame: keys, colons, values, commas. What may come next is decided in `objectrules.ts`; here it becomes
- * lexemes and frames.
+ * The object frame: keys, colons, values, commas. What may come next is decided in
+ * `objectrules.ts`; here it becomes lexemes and frames.
  *
- * All keys that may come next are one lexeme a class: the declared names as a trie over the class's automaton, from
- * which declared and repeated names are excluded. In an open object that is the plain string except along the names.
+ * All keys that may come next are one lexeme a class: the declared names as a trie over the class's
+ * automaton, from which declared and repeated names are excluded. In an open object that is the
+ * plain string except along the names.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, fixedBounds, placed } from "../../errors.ts"
@@ -41,12 +42,15 @@ export class ObjectLanguage {
   /** (trie, set of other keys) → the trie without those keys. */
   private readonly withoutOthers = new PairMap()
   private readonly tries: KeyTries
-  /** Phase, detail, others, count, next; a bit for each name that was read, and one for each obligation that is not met. */
+  /**
+   * Phase, detail, others, count, next; a bit for each name that was read, and one for each
+   * obligation that is not met.
+   */
   private readonly frameKey: Int32Array
 
   /**
-   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank. Then values are not cut into
-   * parts, which have ranks of their own.
+   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank.
+   * Then values are not cut into parts, which have ranks of their own.
    */
   constructor(
     spec: ObjectSpec,
@@ -118,7 +122,10 @@ export class ObjectLanguage {
     }
   }
 
-  /** Where the value under `frame` is asked for, found by how it began: frames forget the last key. Else where the object is. */
+  /**
+   * Where the value under `frame` is asked for, found by how it began: frames forget the last key.
+   * Else where the object is.
+   */
   pathOf({ phase, progress }: ObjectFrame, beganAs: (lexeme: number) => boolean): string {
     const read = phase === Phase.Value ? this.rules.valuesRead(progress) : []
     return pathOfBegun(this.values, read, beganAs) ?? this.path
@@ -328,7 +335,8 @@ class ObjectFrame extends Frame {
     this.needsText = phase === Phase.Key && object.rules.classes.length > 0
     const isUnknown = phase === Phase.Colon && detail === UnknownValue
     this.isSymbolic = isUnknown || (phase === Phase.Key && progress.others === UnknownKeys)
-    // Where any name will do, each beginning of a name that is taken is the beginning of one that is not.
+    // Where any name will do, each beginning of a name that is taken is the beginning of one that
+    // is not.
     this.isOpenEnded = this.isSymbolic && !isUnknown && object.rules.classes[detail]?.content === anyContent
   }
 

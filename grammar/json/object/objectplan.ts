@@ -1,10 +1,12 @@
 /**
- * A plan: which further keys would meet all obligations of an object within its bounds on keys, and leave those unmet that its
- * conditions want so.
+ * A plan: which further keys would meet all obligations of an object within its bounds on keys, and
+ * leave those unmet that its conditions want so.
  *
- * Names that nobody needs stay away: that meets most obligations at once. First it is chosen what the conditions rest on, which of a
- * `oneOf` holds above all. What is still owed then takes keys: where only one will do it is read without a choice, else depth first,
- * the obligation with the fewest ways first. One key may serve several; keys of a class may be as many as there is room for.
+ * Names that nobody needs stay away: that meets most obligations at once. First it is chosen what
+ * the conditions rest on, which of a `oneOf` holds above all. What is still owed then takes keys:
+ * where only one will do it is read without a choice, else depth first, the obligation with the
+ * fewest ways first. One key may serve several; keys of a class may be as many as there is room
+ * for.
  */
 import { checkTime } from "../../deadline.ts"
 import { type Limits, limitError } from "../../errors.ts"
@@ -53,7 +55,10 @@ export interface PlanProblem {
   readonly absent: bigint
 }
 
-/** How a key is read: what its value must satisfy, what that meets, and by which facts it could meet more. */
+/**
+ * How a key is read: what its value must satisfy, what that meets, and by which facts it could meet
+ * more.
+ */
 interface Reading {
   readonly value: number
   readonly met: bigint
@@ -147,7 +152,10 @@ class PlanSearch {
     return stuck
   }
 
-  /** Obligations that conditions ask about and that some name meets which cannot come, or has no room. */
+  /**
+   * Obligations that conditions ask about and that some name meets which cannot come, or has no
+   * room.
+   */
   private findLost(): bigint {
     let lost = 0n
     for (const i of bitsOf(this.spec.counted & this.problem.unmet & this.problem.absent))
@@ -226,7 +234,9 @@ class PlanSearch {
     return first.length === 0 ? parts : [...first, ...parts.filter((part) => !first.includes(part))]
   }
 
-  /** Whether the names that must come so that obligation `i` is not met still can, and have room. */
+  /**
+   * Whether the names that must come so that obligation `i` is not met still can, and have room.
+   */
   private mayKeep(i: number): boolean {
     const { options, count, requiredCount } = this.problem
     let room = this.spec.max - count - requiredCount
@@ -437,7 +447,9 @@ class PlanSearch {
       }))
   }
 
-  /** The ways to read a key that keep what must be kept, by the lists that tell its values apart. */
+  /**
+   * The ways to read a key that keep what must be kept, by the lists that tell its values apart.
+   */
   private readingsOf(key: PlanKey): readonly Reading[] {
     let readings = this.readings.get(key)
     if (readings === undefined) {
@@ -482,7 +494,10 @@ class PlanSearch {
     }
   }
 
-  /** Whether there are keys enough without those that are banned, and without all others that are better not there. */
+  /**
+   * Whether there are keys enough without those that are banned, and without all others that are
+   * better not there.
+   */
   private hasEnough(draft: Draft, isCautious: boolean): boolean {
     const { names, min } = this.spec
     const { count, requiredCount, options } = this.problem
@@ -509,7 +524,10 @@ class PlanSearch {
     return { keys: planned, kept: this.kept }
   }
 
-  /** `reading` with all decided that is counted, as who reads the key decides it; null: that takes values that are not known yet. */
+  /**
+   * `reading` with all decided that is counted, as who reads the key decides it; null: that takes
+   * values that are not known yet.
+   */
   private decided(reading: Reading): Reading | null {
     const { demands, unmet } = this.problem
     let { value, met } = reading

@@ -1,10 +1,10 @@
 /**
  * The arithmetic of properties: which keys may come next so that the object can still be finished.
  *
- * With R = required names still to come: count + |R| + extra ≤ max, where extra is the further keys of a plan
- * (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥ min. The first names of a spec may have to
- * come in its order: of these only the names ahead of the last one read are available. All other names and the classes come in any
- * order behind them.
+ * With R = required names still to come: count + |R| + extra ≤ max, where extra is the further keys
+ * of a plan (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥
+ * min. The first names of a spec may have to come in its order: of these only the names ahead of
+ * the last one read are available. All other names and the classes come in any order behind them.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
@@ -19,7 +19,10 @@ import { type PlanOptions, planOptions, withoutAbsences } from "./planoptions.ts
 
 /** What is known of the keys so far. */
 export interface Progress {
-  /** Bit i: declared name i has been read. None is where nothing asks any more. Shape [ceil(names / 32)]. */
+  /**
+   * Bit i: declared name i has been read. None is where nothing asks any more. Shape [ceil(names /
+   * 32)].
+   */
   readonly seen: Int32Array
   /** Set of the other keys read: a trie of excluded names, 0 for none; or `UnknownKeys`. */
   readonly others: number
@@ -30,7 +33,10 @@ export interface Progress {
   readonly next: number
   /** Required names that have not been read. */
   readonly requiredCount: number
-  /** Bit set of obligations that are met where no name comes any more but the required ones. It follows from `seen`. */
+  /**
+   * Bit set of obligations that are met where no name comes any more but the required ones. It
+   * follows from `seen`.
+   */
   readonly absent: bigint
 }
 
@@ -82,7 +88,10 @@ export class ObjectRules {
   private lastPlan: Plan = emptyPlan
   /** Once a plan has been asked for. */
   private madeOptions: PlanOptions | undefined
-  /** What is met where names are passed over, see `passed`: those from `from` on, before each of the next ones. */
+  /**
+   * What is met where names are passed over, see `passed`: those from `from` on, before each of the
+   * next ones.
+   */
   private passedOver: { from: number; bits: bigint[] } = { from: 0, bits: [0n] }
   /** 0 … classes - 1. */
   private readonly allClasses: readonly number[]
@@ -130,7 +139,10 @@ export class ObjectRules {
     return unmet === 0n && this.spec.conditions.length === 0
   }
 
-  /** Whether any object at all satisfies the spec. Throws `limit` where other names can be read in too many ways. */
+  /**
+   * Whether any object at all satisfies the spec. Throws `limit` where other names can be read in
+   * too many ways.
+   */
   isPossible(): boolean {
     if (this.spec.min > this.spec.max) return false
     if (this.spec.names.some(({ isRequired }, i) => isRequired && !this.isOffered[i])) return false
@@ -140,8 +152,9 @@ export class ObjectRules {
   }
 
   /**
-   * A key of a class may come anywhere, so what is too much for it is told before anything is read. Before the first key most
-   * is open: a class that can be read in so many ways then never has more.
+   * A key of a class may come anywhere, so what is too much for it is told before anything is read.
+   * Before the first key most is open: a class that can be read in so many ways then never has
+   * more.
    */
   private checkWays(): void {
     for (const [c, { chances }] of this.classes.entries())
@@ -153,7 +166,10 @@ export class ObjectRules {
     return this.isFree(unmet) || this.isSettled(unmet & ~absent, this.spec.counted)
   }
 
-  /** Whether all is well where, of the obligations in `known` and of those that are owed, these are not met. */
+  /**
+   * Whether all is well where, of the obligations in `known` and of those that are owed, these are
+   * not met.
+   */
   private isSettled(unmet: bigint, known: bigint): boolean {
     const { owed, conditions } = this.spec
     return (unmet & owed) === 0n && conditions.every((condition) => judge(condition, unmet, known) === true)
@@ -169,7 +185,10 @@ export class ObjectRules {
     const { names } = this.spec
     const available: number[] = []
     const isRoomy = this.isRoomy(progress)
-    /** Names from there on cannot come, since one before them would be given up; known once a name cannot come. */
+    /**
+     * Names from there on cannot come, since one before them would be given up; known once a name
+     * cannot come.
+     */
     let end = -1
     for (let i = progress.next; i < names.length && available.length < most; i++) {
       if (this.isSeen(progress, i)) continue
@@ -182,7 +201,10 @@ export class ObjectRules {
     return available
   }
 
-  /** The first name from `index` on that cannot be given up; the number of names where there is none. */
+  /**
+   * The first name from `index` on that cannot be given up; the number of names where there is
+   * none.
+   */
   private endAfter(progress: Progress, index: number): number {
     const canGiveUp = (end: number) => this.canFinish({ ...this.passed(progress, end), next: end })
     if (index >= this.ordered || canGiveUp(this.ordered)) return this.spec.names.length
@@ -196,7 +218,10 @@ export class ObjectRules {
     return low
   }
 
-  /** Whether any key may come next as far as counts and obligations go: the common case, told at once. */
+  /**
+   * Whether any key may come next as far as counts and obligations go: the common case, told at
+   * once.
+   */
   private isRoomy({ unmet, count, requiredCount }: Progress): boolean {
     const { min, max } = this.spec
     return this.isFree(unmet) && count + requiredCount >= min && count + 1 + requiredCount <= max
@@ -248,7 +273,10 @@ export class ObjectRules {
     return withoutAbsences(progress.absent, this.options.keys[index].absences, isThere)
   }
 
-  /** Ways to read a key of class `index` next, after which the set of other keys is `others`: the first `most` of them. */
+  /**
+   * Ways to read a key of class `index` next, after which the set of other keys is `others`: the
+   * first `most` of them.
+   */
   classWays(before: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances } = this.classes[index]
     const next = this.ordered
@@ -259,7 +287,10 @@ export class ObjectRules {
     })
   }
 
-  /** Ordered names ahead of `index` are given up where it is read next: that meets obligations for good. */
+  /**
+   * Ordered names ahead of `index` are given up where it is read next: that meets obligations for
+   * good.
+   */
   private passed(progress: Progress, index: number): Progress {
     if ((progress.unmet & this.spec.owed) === 0n) return progress
     const end = Math.min(index, this.ordered)
@@ -273,7 +304,10 @@ export class ObjectRules {
     return unmet === progress.unmet ? progress : { ...progress, unmet }
   }
 
-  /** A declared name that has to come, or that a plan reads, and how it is read there; null: there is none. */
+  /**
+   * A declared name that has to come, or that a plan reads, and how it is read there; null: there
+   * is none.
+   */
   needed(progress: Progress): { index: number; way: KeyWay } | null {
     const plan = this.plan(progress)
     const planned = new Set(plan?.keys.map(({ id }) => id))
@@ -290,7 +324,10 @@ export class ObjectRules {
     return null
   }
 
-  /** A way to read declared name `index`, where there is one: one that `plan` goes on from, if anything is counted. */
+  /**
+   * A way to read declared name `index`, where there is one: one that `plan` goes on from, if
+   * anything is counted.
+   */
   private plannedWay(progress: Progress, index: number, plan: Plan | null): KeyWay | undefined {
     if (plan === null || this.spec.conditions.length === 0) return this.nameWays(progress, index, 1)[0]
     const ways = this.nameWays(progress, index)
@@ -298,8 +335,8 @@ export class ObjectRules {
   }
 
   /**
-   * Keys that complete an object without obligations: declared names, and `-1 - c` for a new key of class c. Linear in
-   * the names and the keys.
+   * Keys that complete an object without obligations: declared names, and `-1 - c` for a new key of
+   * class c. Linear in the names and the keys.
    */
   *rest(progress: Progress): Generator<number> {
     const { names, min } = this.spec
@@ -333,7 +370,10 @@ export class ObjectRules {
     return ways[lengths.indexOf(Math.min(...lengths))]
   }
 
-  /** A plan without keys of classes that are there for nothing: what they were to meet may be met by now. */
+  /**
+   * A plan without keys of classes that are there for nothing: what they were to meet may be met by
+   * now.
+   */
   private tightPlan(progress: Progress): Plan | null {
     let plan = this.plan(progress)
     for (const key of plan?.keys ?? []) {
@@ -374,8 +414,8 @@ export class ObjectRules {
   }
 
   /**
-   * Whether `plan` is one for `progress` as well, where all names that it does not read are given up: between most keys nothing
-   * changes that it rests on, and a new one takes a search.
+   * Whether `plan` is one for `progress` as well, where all names that it does not read are given
+   * up: between most keys nothing changes that it rests on, and a new one takes a search.
    */
   private isPlanned(progress: Progress, plan: Plan): boolean {
     const { count, requiredCount } = progress
@@ -409,7 +449,10 @@ export class ObjectRules {
     return this.isSettled(unmet, counted & ~(unmet & open & ~plan.kept))
   }
 
-  /** Obligations that stay met by missing names if the keys of the plan come. Only watching names are looked at. */
+  /**
+   * Obligations that stay met by missing names if the keys of the plan come. Only watching names
+   * are looked at.
+   */
   private absentWith(progress: Progress, { keys: planned }: Plan): bigint {
     let { absent } = progress
     if (absent === 0n || planned.length === 0) return absent
@@ -438,7 +481,9 @@ export class ObjectRules {
     return this.isOffered[index] && !this.isSeen(progress, index) && index >= progress.next
   }
 
-  /** Equal keys, equal plans: names that meet nothing count, but it does not matter which they were. */
+  /**
+   * Equal keys, equal plans: names that meet nothing count, but it does not matter which they were.
+   */
   private planKey({ seen, unmet, count, next, requiredCount }: Progress): string {
     const { min, max } = this.spec
     const isShort = this.classes.length === 0 && count + requiredCount < min
@@ -448,9 +493,10 @@ export class ObjectRules {
   }
 
   /**
-   * The ways to read a value with `chances`, those that meet most first. Scalars are told apart by what they meet: each belongs to
-   * one way, and there are as many ways as differences, not as sets of chances. What holds containers is not: there is a way for
-   * each set of chances that the value takes, or, where it is counted in the end, takes and no other.
+   * The ways to read a value with `chances`, those that meet most first. Scalars are told apart by
+   * what they meet: each belongs to one way, and there are as many ways as differences, not as sets
+   * of chances. What holds containers is not: there is a way for each set of chances that the value
+   * takes, or, where it is counted in the end, takes and no other.
    */
   private ways(
     progress: Progress,
@@ -524,8 +570,8 @@ export class ObjectRules {
   }
 
   /**
-   * The part of `demand` of which `fact` does not hold, or `NoPart`. Where it is not counted whether it does, and containers belong to
-   * the part, it is asked for nothing.
+   * The part of `demand` of which `fact` does not hold, or `NoPart`. Where it is not counted
+   * whether it does, and containers belong to the part, it is asked for nothing.
    */
   private without(demand: number, fact: number, isCounted: boolean): number {
     const part = this.demands.scalarPart(demand, fact, false)
@@ -559,7 +605,8 @@ export class ObjectRules {
     if (count + requiredCount > max) return false
     if (!this.isFree(unmet)) return this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
-    // All keys so far are names of the spec. Ordered ones that were passed over are given up, and of the others all will do.
+    // All keys so far are names of the spec. Ordered ones that were passed over are given up, and
+    // of the others all will do.
     const { ordered, offeredFrom } = this
     if (ordered === 0) return offeredFrom[0] >= min
     return count + offeredFrom[progress.next] - this.freeCount(progress) >= min

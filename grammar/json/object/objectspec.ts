@@ -1,10 +1,11 @@
 /**
- * What one branch says about objects: declared names with the conjunction of each value, classes of other names,
- * counts, and obligations ("some property in this class has such a value").
+ * What one branch says about objects: declared names with the conjunction of each value, classes of
+ * other names, counts, and obligations ("some property in this class has such a value").
  *
- * Names that any keyword mentions are declared and told apart one by one. All others fall into key classes: the
- * non-empty atoms of the Boolean algebra of the patterns that matter. A class with finitely many names is spelled out,
- * so every class that remains has names without end; such names come in any order all the same, as those of a class do.
+ * Names that any keyword mentions are declared and told apart one by one. All others fall into key
+ * classes: the non-empty atoms of the Boolean algebra of the patterns that matter. A class with
+ * finitely many names is spelled out, so every class that remains has names without end; such names
+ * come in any order all the same, as those of a class do.
  */
 import { TimeError } from "../../deadline.ts"
 import { checkLimit, fixedBounds, GrammarError, type Limits } from "../../errors.ts"
@@ -50,14 +51,17 @@ export interface KeyClass {
   readonly value: number
   readonly chances: readonly Chance[]
   /**
-   * Where its names are not told apart by what they match: what the value of one of them must satisfy. Then what satisfies `value`
-   * satisfies that for all names.
+   * Where its names are not told apart by what they match: what the value of one of them must
+   * satisfy. Then what satisfies `value` satisfies that for all names.
    */
   readonly valueByName?: (name: string) => number
 }
 
 export interface ObjectSpec {
-  /** The names that `properties` declares, in its order, and behind them all others that are told apart. */
+  /**
+   * The names that `properties` declares, in its order, and behind them all others that are told
+   * apart.
+   */
   readonly names: readonly DeclaredName[]
   /** How many of `names` are declared. Order "schema" is about these. */
   readonly declared: number
@@ -78,7 +82,10 @@ export interface ObjectSpec {
 /** Patterns with up to this many texts are read as so many names. */
 const FewTexts = 16
 
-/** From so many patterns on their names may be left together, and then they are told apart where these are few. */
+/**
+ * From so many patterns on their names may be left together, and then they are told apart where
+ * these are few.
+ */
 const ManyPatterns = 4
 const FewStates = 4_000
 const FewClasses = 64
@@ -123,7 +130,10 @@ export interface SpecOptions {
   hasScalar?: (conjunction: number) => boolean
 }
 
-/** The spec of the branch that consists of `facts`, for objects. Values are not yet known to be satisfiable. */
+/**
+ * The spec of the branch that consists of `facts`, for objects. Values are not yet known to be
+ * satisfiable.
+ */
 export function objectSpec(
   all: Conjunctions,
   reader: KeywordReader,
@@ -216,8 +226,8 @@ function chances(met: ReadonlyMap<number, bigint>, known: (fact: number) => numb
 }
 
 /**
- * Tells apart what obligations and verdicts name. Declared is what has a schema there; of verdicts in an order that suits each of
- * their schemas.
+ * Tells apart what obligations and verdicts name. Declared is what has a schema there; of verdicts
+ * in an order that suits each of their schemas.
  */
 function addNames(
   parts: Parts,
@@ -260,7 +270,10 @@ export function memberValues(
   }
 }
 
-/** Before a branch is complete it is not known what it covers: `unevaluatedProperties` says nothing yet. */
+/**
+ * Before a branch is complete it is not known what it covers: `unevaluatedProperties` says nothing
+ * yet.
+ */
 function collectParts(
   all: Conjunctions,
   reader: KeywordReader,
@@ -410,7 +423,10 @@ function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId
   return facts
 }
 
-/** The patterns that tell names apart. Those with few texts become names instead: they split no class. */
+/**
+ * The patterns that tell names apart. Those with few texts become names instead: they split no
+ * class.
+ */
 function patternsOf(parts: Parts): ReadonlySet<ExprId> {
   const patterns = new Set<ExprId>()
   if (parts.constants.length > 0) return patterns
@@ -429,7 +445,9 @@ function patternsOf(parts: Parts): ReadonlySet<ExprId> {
   return patterns
 }
 
-/** The classes of names; where there is another way null, if they are many or hard to tell apart. */
+/**
+ * The classes of names; where there is another way null, if they are many or hard to tell apart.
+ */
 function toldApart(
   patterns: ReadonlySet<ExprId>,
   parts: Parts,
@@ -448,8 +466,9 @@ function toldApart(
 }
 
 /**
- * All names that are not declared as one class, whatever they match; null where a name might have no value, as far as is told at
- * once. Some scalar that satisfies what all patterns ask together is a value of each name.
+ * All names that are not declared as one class, whatever they match; null where a name might have
+ * no value, as far as is told at once. Some scalar that satisfies what all patterns ask together is
+ * a value of each name.
  */
 function wholeClass(
   all: Conjunctions,

@@ -1,6 +1,6 @@
 /**
- * What there is to choose from in any plan for the objects of a spec: which keys can meet which obligations, by their
- * values or by not being there.
+ * What there is to choose from in any plan for the objects of a spec: which keys can meet which
+ * obligations, by their values or by not being there.
  */
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
@@ -20,7 +20,10 @@ export interface PlanKey {
   readonly watched: readonly Absence[]
 }
 
-/** A group of obligations that are met while at least one of `names` is missing. Required names are not listed. */
+/**
+ * A group of obligations that are met while at least one of `names` is missing. Required names are
+ * not listed.
+ */
 interface Absence {
   /** Names with the fewest absences come first. */
   readonly names: readonly number[]
@@ -61,8 +64,8 @@ export function planOptions(spec: ObjectSpec): PlanOptions {
     keys.push({ id: -1 - c, value, chances, bits: bitsOfAll(chances), ...own })
   }
   const askedAndRequired = keys.filter(({ isRequired, bits }) => isRequired && bits !== 0n)
-  // In a closed object each name serves most obligations. So the lists of all obligations are made only once
-  // several of them have been asked for.
+  // In a closed object each name serves most obligations. So the lists of all obligations are made
+  // only once several of them have been asked for.
   let servants: readonly (readonly PlanKey[])[] | null = null
   const few = new Map<number, readonly PlanKey[]>()
   const servantsOf = (obligation: number) => {
@@ -87,7 +90,10 @@ function byObligation(keys: readonly PlanKey[], obligationCount: number): PlanKe
   return servants
 }
 
-/** By name: the absences that list it, and those that it watches. The name with the fewest absences watches. */
+/**
+ * By name: the absences that list it, and those that it watches. The name with the fewest absences
+ * watches.
+ */
 function absencesOf(
   absentees: readonly (readonly number[])[],
   isRequired: (name: number) => boolean,
@@ -128,7 +134,10 @@ export function withoutAbsences(
   return left
 }
 
-/** 64 bits of a set as two words, the lower one first. Reading words is eight times as fast as shifting a bigint. */
+/**
+ * 64 bits of a set as two words, the lower one first. Reading words is eight times as fast as
+ * shifting a bigint.
+ */
 const chunk = new BigUint64Array(1)
 const words = new Int32Array(chunk.buffer)
 

@@ -1,10 +1,11 @@
 /**
- * `x-guidance` at the root of a schema: how llguidance is asked to spell the values of that schema. It is no keyword of a draft; each
- * of its keys is honoured, or refused by name.
+ * `x-guidance` at the root of a schema: how llguidance is asked to spell the values of that schema.
+ * It is no keyword of a draft; each of its keys is honoured, or refused by name.
  *
- * Separators and white space are regular expressions, as they are there. Of the white space between two marks there is one run at
- * most, in every gap but at both ends of the text. `coerce_one_of` and `lenient` allow llguidance to accept more than a schema does
- * where it cannot be exact: this engine is exact, so they change nothing.
+ * Separators and white space are regular expressions, as they are there. Of the white space between
+ * two marks there is one run at most, in every gap but at both ends of the text. `coerce_one_of`
+ * and `lenient` allow llguidance to accept more than a schema does where it cannot be exact: this
+ * engine is exact, so they change nothing.
  */
 import { GrammarError, type Limits } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -51,7 +52,10 @@ export function guidanceNote(value: JsonNode): string | undefined {
   return idle.length === 0 ? undefined : `${idle.join(", ")}: nothing is coerced, every keyword is exact`
 }
 
-/** `schema`: the root. `policy`: what holds beside it. Throws GrammarError with the pointer of the key. */
+/**
+ * `schema`: the root. `policy`: what holds beside it. Throws GrammarError with the pointer of the
+ * key.
+ */
 export function guidanceOf(schema: JsonNode, policy: SurfacePolicy, limits: Limits): Guidance {
   const value = schema.kind === "object" ? schema.members.get(GuidanceKey) : undefined
   if (value === undefined) return { policy, excludes: [] }

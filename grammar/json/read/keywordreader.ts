@@ -1,8 +1,9 @@
 /**
  * Reading schema nodes: every keyword checked and put where the compiler looks for it.
  *
- * Each keyword ends in one of three ways: it constrains (`exact` in the report), it has no effect by the standard
- * (`annotation`, with the reason), or it is refused with its pointer. Nothing is skipped in silence.
+ * Each keyword ends in one of three ways: it constrains (`exact` in the report), it has no effect
+ * by the standard (`annotation`, with the reason), or it is refused with its pointer. Nothing is
+ * skipped in silence.
  */
 import { GrammarError, type Limits, placed } from "../../errors.ts"
 import { formatExpr, PlainHostname } from "../../format/format.ts"
@@ -34,11 +35,16 @@ export interface ReadOptions {
   limits: Limits
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
-  /** Names that an object may have where its schema does not say (`openobjects.ts`). Default always: any. */
+  /**
+   * Names that an object may have where its schema does not say (`openobjects.ts`). Default always:
+   * any.
+   */
   openObjects?: OpenObjects
   /** Texts that no string and no name of a property may hold. */
   excludes?: readonly string[]
-  /** Whether an upper bound that no value comes up to is kept, as the largest one that is counted. */
+  /**
+   * Whether an upper bound that no value comes up to is kept, as the largest one that is counted.
+   */
   keepsMost?: boolean
 }
 
@@ -122,8 +128,8 @@ export class KeywordReader {
   }
 
   /**
-   * The schema that `node` stands for: where it is a reference, or an `allOf` of one, and says nothing besides, what that leads to. So a
-   * definition is one schema wherever it is used.
+   * The schema that `node` stands for: where it is a reference, or an `allOf` of one, and says
+   * nothing besides, what that leads to. So a definition is one schema wherever it is used.
    */
   meant(node: SchemaNode): SchemaNode {
     let meant = node
@@ -155,7 +161,10 @@ export class KeywordReader {
     return this.options.keepsMost === true ? MaxCount : Infinite
   }
 
-  /** A note of every keyword that was read, once. `closing`: schemas whose properties are all there may be. */
+  /**
+   * A note of every keyword that was read, once. `closing`: schemas whose properties are all there
+   * may be.
+   */
   notes(closing: ReadonlySet<SchemaNode>): KeywordNote[] {
     const notes: KeywordNote[] = []
     for (const node of this.nodes) {

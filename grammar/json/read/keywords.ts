@@ -1,4 +1,7 @@
-/** A schema node, read: what its keywords say, where the compiler looks for it. `keywordreader.ts` fills it in. */
+/**
+ * A schema node, read: what its keywords say, where the compiler looks for it. `keywordreader.ts`
+ * fills it in.
+ */
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import type { NumberCell } from "../../lexeme/number/number.ts"
 import { AllTypes, Infinite, Types, typeBit } from "../facts/conjunction.ts"
@@ -45,7 +48,9 @@ export class Keywords {
   properties = noProperties
   /** Whether there is a `properties`, if only an empty one. */
   declaresNames = false
-  /** Whether a keyword is about names that `properties` does not declare, whatever it says of them. */
+  /**
+   * Whether a keyword is about names that `properties` does not declare, whatever it says of them.
+   */
   coversOthers = false
   patternProperties: readonly PatternProperty[] = none
   /** For names that neither of the two matches; null: anything. */
@@ -68,7 +73,10 @@ export class Keywords {
   unevaluatedItems: SchemaNode | null = null
   /** Whether some `unevaluated*` needs to know if the in-place schemas here hold. */
   isObserved = false
-  /** In-place schemas that may fail, and that `openObjects` needs to know of whether they hold (`openobjects.ts`). */
+  /**
+   * In-place schemas that may fail, and that `openObjects` needs to know of whether they hold
+   * (`openobjects.ts`).
+   */
   counted: readonly SchemaNode[] = none
   /** All schemas above that have a say, an `if` alone aside; may hold one twice. */
   below: readonly SchemaNode[] = none

@@ -1,10 +1,15 @@
-/** The values of keywords, checked: each function takes a node and the keyword's pointer, and throws `syntax`. */
+/**
+ * The values of keywords, checked: each function takes a node and the keyword's pointer, and throws
+ * `syntax`.
+ */
 import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 import { type Decimal, parseDecimal } from "../../lexeme/number/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 import { decimalOfNode } from "./value.ts"
 
-/** Significant digits of a bound or divisor: reading a number digit by digit is quadratic in them. */
+/**
+ * Significant digits of a bound or divisor: reading a number digit by digit is quadratic in them.
+ */
 
 export type Members = ReadonlyMap<string, JsonNode>
 

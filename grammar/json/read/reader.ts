@@ -1,9 +1,10 @@
 /**
  * The lossless JSON reader: RFC 8259, strict, iterative.
  *
- * JSON.parse reorders integer-like keys, rounds 18446744073709551615, drops the ".0" of 1.0 and lets a second key win.
- * A schema means something by all of these. Here numbers keep their text, objects their key order (and refuse a second
- * key, unless instances are read), strings their lone surrogates, and every value its range in the text.
+ * JSON.parse reorders integer-like keys, rounds 18446744073709551615, drops the ".0" of 1.0 and
+ * lets a second key win. A schema means something by all of these. Here numbers keep their text,
+ * objects their key order (and refuse a second key, unless instances are read), strings their lone
+ * surrogates, and every value its range in the text.
  */
 import { checkTime } from "../../deadline.ts"
 import { GrammarError, limitError } from "../../errors.ts"
@@ -14,7 +15,10 @@ interface Ranged {
   readonly end: number
 }
 
-/** A JSON value that keeps the spelling of its numbers, the order of its keys, and its place in the text. */
+/**
+ * A JSON value that keeps the spelling of its numbers, the order of its keys, and its place in the
+ * text.
+ */
 export type JsonNode = Ranged &
   (
     | { readonly kind: "null" | "true" | "false" }
@@ -130,7 +134,9 @@ class Reader {
     return null
   }
 
-  /** Adds `value` to the innermost container. Returns that container if it closes here, else null. */
+  /**
+   * Adds `value` to the innermost container. Returns that container if it closes here, else null.
+   */
   private addMember(open: OpenContainer[], top: OpenContainer, value: JsonNode): JsonNode | null {
     if (top.items === null) this.setMember(top, value)
     else top.items.push(value)
@@ -258,8 +264,8 @@ function closed({ start, items, keys, members }: OpenContainer, end: number): Js
 }
 
 /**
- * A JavaScript value as a node: numbers by their shortest decimal, bigint welcome. Throws `syntax` for anything else,
- * `limit` when it nests too deep (a value that holds itself does).
+ * A JavaScript value as a node: numbers by their shortest decimal, bigint welcome. Throws `syntax`
+ * for anything else, `limit` when it nests too deep (a value that holds itself does).
  */
 export function fromValue(value: unknown, options: ReaderOptions = {}): JsonNode {
   return nodeOf(value, "", options.maxDepth ?? 512)
@@ -310,11 +316,15 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
   )
 }
 
-/** Throws for objects whose enumerable fields are not what they say: built-in ones, and schemas of a library. */
+/**
+ * Throws for objects whose enumerable fields are not what they say: built-in ones, and schemas of a
+ * library.
+ */
 function refuseForeign(value: object, path: string): void {
   const kind = Object.prototype.toString.call(value).slice("[object ".length, -1)
   if (kind !== "Object") throw new GrammarError("syntax", path, `a ${kind} is not a JSON value`)
-  // What a library converts a schema to is a plain object, and may carry the library's interface at its root.
+  // What a library converts a schema to is a plain object, and may carry the library's interface at
+  // its root.
   if (!("~standard" in value) || (path === "" && isPlain(value))) return
   const message = "this is a schema of a library, not JSON Schema. Convert the whole schema with its library"
   throw new GrammarError("syntax", path, message)

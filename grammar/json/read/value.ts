@@ -1,4 +1,7 @@
-/** JSON values by value: equality is that of JSON Schema, numbers by their exact value, objects in any key order. */
+/**
+ * JSON values by value: equality is that of JSON Schema, numbers by their exact value, objects in
+ * any key order.
+ */
 import { type Decimal, parseDecimal } from "../../lexeme/number/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 

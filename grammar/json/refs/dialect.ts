@@ -1,15 +1,19 @@
 /**
- * What a keyword means in a dialect of JSON Schema: the drafts 04, 06, 07, 2019-09 and 2020-12, what is read without
- * `$schema`, and metaschemas that combine the vocabularies of the last two.
+ * What a keyword means in a dialect of JSON Schema: the drafts 04, 06, 07, 2019-09 and 2020-12,
+ * what is read without `$schema`, and metaschemas that combine the vocabularies of the last two.
  *
- * One table says for each keyword its role, the drafts that have it, its vocabulary and where schemas sit below it. A
- * keyword outside its drafts is an annotation like any unknown one. All other differences are fields of `Dialect`.
+ * One table says for each keyword its role, the drafts that have it, its vocabulary and where
+ * schemas sit below it. A keyword outside its drafts is an annotation like any unknown one. All
+ * other differences are fields of `Dialect`.
  */
 import { GrammarError } from "../../errors.ts"
 import type { JsonNode } from "../read/reader.ts"
 import { encodeToken } from "./uri.ts"
 
-/** `constraint`: about the value itself; `applicator`: applies subschemas; `reference`: applies another schema. */
+/**
+ * `constraint`: about the value itself; `applicator`: applies subschemas; `reference`: applies
+ * another schema.
+ */
 type KeywordRole = "constraint" | "applicator" | "reference" | "identifier" | "annotation"
 
 /** What a keyword's value holds: a schema, a list of schemas, a map to schemas, or one of two. */
@@ -116,7 +120,9 @@ function keywordsOf(takes: (first: number, last: number, vocabulary: Vocabulary)
 
 const allKeywords: ReadonlyMap<string, Keyword> = keywordsOf(() => true)
 
-/** Whether some draft knows the keyword: tells "not in draft-04" from "unknown keyword" in reports. */
+/**
+ * Whether some draft knows the keyword: tells "not in draft-04" from "unknown keyword" in reports.
+ */
 export function isKeywordSomewhere(keyword: string): boolean {
   return allKeywords.has(keyword)
 }
@@ -139,7 +145,9 @@ function draftDialect(index: number): Dialect {
 
 const byDraft = new Map<string, Dialect>(drafts.map((name, index) => [name, draftDialect(index)]))
 
-/** Without `$schema`: 2020-12 with array `items`, `additionalItems` and boolean exclusive bounds. */
+/**
+ * Without `$schema`: 2020-12 with array `items`, `additionalItems` and boolean exclusive bounds.
+ */
 export const defaultDialect: Dialect = {
   ...(byDraft.get("2020-12") as Dialect),
   name: "none",
@@ -175,8 +183,9 @@ function namedDialect(name: string): Dialect | null {
 }
 
 /**
- * The dialect that `$schema: uri` selects. `find` answers the text of other metaschemas, read, or null.
- * Throws `unsupported` for draft-03, unknown URIs and required vocabularies that nobody knows.
+ * The dialect that `$schema: uri` selects. `find` answers the text of other metaschemas, read, or
+ * null. Throws `unsupported` for draft-03, unknown URIs and required vocabularies that nobody
+ * knows.
  */
 export function dialectOf(uri: string, path: string, find: (uri: string) => JsonNode | null): Dialect {
   return follow(uri, path, find, [])

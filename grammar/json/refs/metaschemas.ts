@@ -1,7 +1,8 @@
 /**
- * The metaschemas of draft-04, -06, -07, 2019-09 and 2020-12 with their vocabularies, so that schemas may refer to them
- * without a document. Facts of the public specifications (json-schema.org), written as data; titles, descriptions,
- * defaults and comments, which constrain nothing, are left out.
+ * The metaschemas of draft-04, -06, -07, 2019-09 and 2020-12 with their vocabularies, so that
+ * schemas may refer to them without a document. Facts of the public specifications
+ * (json-schema.org), written as data; titles, descriptions, defaults and comments, which constrain
+ * nothing, are left out.
  */
 
 type Json = boolean | number | string | Json[] | { [key: string]: Json }
@@ -230,7 +231,10 @@ function modern(draft: "2019-09" | "2020-12", add: (uri: string, schema: Json) =
 
 let texts: Map<string, string> | null = null
 
-/** The JSON text of a bundled metaschema by its URI without fragment, `http` or `https`; null for other URIs. */
+/**
+ * The JSON text of a bundled metaschema by its URI without fragment, `http` or `https`; null for
+ * other URIs.
+ */
 export function metaschemaText(uri: string): string | null {
   if (!/^https?:\/\/json-schema\.org\//.test(uri)) return null
   if (texts === null) {

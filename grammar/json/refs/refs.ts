@@ -1,12 +1,14 @@
 /**
  * Schema nodes: what a reference means, with dynamic references resolved by copying.
  *
- * `$dynamicRef` leads to the outermost resource, on the way from the root, that has the anchor. So a node is a location
- * and a scope: for each dynamic anchor name met on the way the first place that has it. Scopes grow only when a resource
- * with a new name is entered, hence there are finitely many and nearly always one, the empty one; leaving a resource is
- * going back to a node that has the smaller scope. `$recursiveAnchor: true` is an anchor whose name is empty.
+ * `$dynamicRef` leads to the outermost resource, on the way from the root, that has the anchor. So
+ * a node is a location and a scope: for each dynamic anchor name met on the way the first place
+ * that has it. Scopes grow only when a resource with a new name is entered, hence there are
+ * finitely many and nearly always one, the empty one; leaving a resource is going back to a node
+ * that has the smaller scope. `$recursiveAnchor: true` is an anchor whose name is empty.
  *
- * The same location in the same scope is the same node: memoising by `id` is what ends `$ref` cycles.
+ * The same location in the same scope is the same node: memoising by `id` is what ends `$ref`
+ * cycles.
  */
 
 import { defaultLimits, GrammarError, type Limits, limitError } from "../../errors.ts"
@@ -56,7 +58,10 @@ export class SchemaGraph {
   private readonly locationIds = new Map<JsonNode, number>()
   private count = 0
 
-  /** Walks the main schema once. Throws `unsupported` for dialects, `syntax` when the root is no schema. */
+  /**
+   * Walks the main schema once. Throws `unsupported` for dialects, `syntax` when the root is no
+   * schema.
+   */
   constructor(root: JsonNode, options: GraphOptions = {}) {
     const dialect = options.dialect === undefined ? defaultDialect : draftDialectOf(options.dialect)
     if (dialect === null) {
@@ -87,7 +92,10 @@ export class SchemaGraph {
     return this.node(this.resources.resolve(text, node.resource, `${node.pointer}/$ref`).target, node.scope)
   }
 
-  /** The target of `$dynamicRef: text`: as `$ref`, unless that leads to a dynamic anchor by its name. */
+  /**
+   * The target of `$dynamicRef: text`: as `$ref`, unless that leads to a dynamic anchor by its
+   * name.
+   */
   dynamicRef(node: SchemaNode, text: string): SchemaNode {
     const path = `${node.pointer}/$dynamicRef`
     const { target, fragment } = this.resources.resolve(text, node.resource, path)

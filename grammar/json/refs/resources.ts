@@ -1,13 +1,14 @@
 /**
  * Where schemas live: documents, the resources (`$id`) embedded in them, and their anchors.
  *
- * A location is a `JsonNode` of a document that is read once, so its identity is the object itself. Reading a document
- * walks its schema positions in one pass and notes for each the resource it belongs to; identifiers anywhere else are
- * data. A place that only a JSON pointer leads to is walked when the pointer arrives, and its identifiers are private:
- * they change the base of what is below but nobody finds them by name.
+ * A location is a `JsonNode` of a document that is read once, so its identity is the object itself.
+ * Reading a document walks its schema positions in one pass and notes for each the resource it
+ * belongs to; identifiers anywhere else are data. A place that only a JSON pointer leads to is
+ * walked when the pointer arrives, and its identifiers are private: they change the base of what is
+ * below but nobody finds them by name.
  *
- * Documents are read when a reference needs them. One without `$schema` takes the dialect of the first referrer of each
- * kind: it is read once for each dialect that inherits into it.
+ * Documents are read when a reference needs them. One without `$schema` takes the dialect of the
+ * first referrer of each kind: it is read once for each dialect that inherits into it.
  */
 import { checkTime } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
@@ -38,18 +39,25 @@ export interface Location {
 export class Resources {
   readonly main: Location
   private readonly documents = new Map<string, string>()
-  /** Documents read so far by URI; those that name no dialect themselves for each dialect they have inherited. */
+  /**
+   * Documents read so far by URI; those that name no dialect themselves for each dialect they have
+   * inherited.
+   */
   private readonly read = new Map<string, Location | Map<Dialect, Location>>()
   private readonly dialects = new Map<string, Dialect>()
   private readonly byId = new Map<string, Location[]>()
   private readonly homes = new Map<JsonNode, Resource>()
-  /** Roots of documents in which nothing is named: all that is in them belongs to the one resource. */
+  /**
+   * Roots of documents in which nothing is named: all that is in them belongs to the one resource.
+   */
   private readonly plain = new Set<JsonNode>()
   private allRead = false
 
   private readonly missing: Set<string>
 
-  /** `dialect` is for schemas that name none; `missing` receives the URIs that nothing answers to. */
+  /**
+   * `dialect` is for schemas that name none; `missing` receives the URIs that nothing answers to.
+   */
   constructor(
     root: JsonNode,
     documents: Readonly<Record<string, string>>,
@@ -66,7 +74,9 @@ export class Resources {
     return this.homes.get(value) ?? parent
   }
 
-  /** Follows a reference written at `path` in `from`. Throws `unsupported` when it leads nowhere. */
+  /**
+   * Follows a reference written at `path` in `from`. Throws `unsupported` when it leads nowhere.
+   */
   resolve(reference: string, from: Resource, path: string): { target: Location; fragment: string } {
     // Most stay in the document, and most documents have no name.
     const absolute = reference.startsWith("#") ? from.uri + reference : resolveUri(from.uri, reference)
@@ -139,7 +149,8 @@ export class Resources {
     const resource = makeResource(uri, root, own ?? inherited, name === "" ? "" : `${name}#`)
     if (hasIdentifier(root)) this.walk(root, resource, resource.pointer, true)
     else this.plain.add(root)
-    // The walk has seen the root's own `$id`: found by its retrieval URI it is that resource all the same.
+    // The walk has seen the root's own `$id`: found by its retrieval URI it is that resource all
+    // the same.
     const location = {
       value: root,
       resource: this.resourceOf(root, resource),
@@ -171,7 +182,10 @@ export class Resources {
     return text === undefined ? null : readJson(text)
   }
 
-  /** Notes the resource of each schema position from `schema` down. `found`: identifiers may be referred to. */
+  /**
+   * Notes the resource of each schema position from `schema` down. `found`: identifiers may be
+   * referred to.
+   */
   private walk(schema: JsonNode, parent: Resource, pointer: string, found: boolean): void {
     const resource = schema.kind === "object" ? this.identify(schema, parent, pointer, found) : parent
     this.homes.set(schema, resource)
@@ -191,7 +205,8 @@ export class Resources {
     }
     let resource = parent
     let { dialect } = parent
-    // The surrounding dialect says what an identifier is; `$schema` beside one switches from there down.
+    // The surrounding dialect says what an identifier is; `$schema` beside one switches from there
+    // down.
     const id = schema.members.get(dialect.idKeyword)
     if (dialect.refOverrides && schema.members.has("$ref")) return parent
     if (id?.kind === "string" && dialect.keywords.has(dialect.idKeyword)) {
@@ -224,7 +239,10 @@ export class Resources {
     return resource
   }
 
-  /** The place a JSON pointer names, seen from a resource; crossing an embedded resource changes the base. */
+  /**
+   * The place a JSON pointer names, seen from a resource; crossing an embedded resource changes the
+   * base.
+   */
   private enter(from: Location, fragment: string): Location | null {
     let { value, resource, pointer } = from
     for (const written of fragment.slice(1).split("/")) {

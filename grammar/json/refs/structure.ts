@@ -1,8 +1,8 @@
 /**
  * Schemas that are written alike in the same surroundings mean the same: one stands for all.
  *
- * Values are hash-consed bottom up, once each. Equal text is equal meaning only under the same base URI, dialect and
- * dynamic scope, and only if it holds no identifier of its own.
+ * Values are hash-consed bottom up, once each. Equal text is equal meaning only under the same base
+ * URI, dialect and dynamic scope, and only if it holds no identifier of its own.
  */
 import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "./refs.ts"

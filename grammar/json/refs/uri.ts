@@ -1,6 +1,7 @@
 /**
- * URI references after RFC 3986: split (appendix B), resolved against a base (5.2), without a scheme's own rules, so
- * that `http:`, `file:` and `urn:` are alike. A base may be empty: the reference is then its own result.
+ * URI references after RFC 3986: split (appendix B), resolved against a base (5.2), without a
+ * scheme's own rules, so that `http:`, `file:` and `urn:` are alike. A base may be empty: the
+ * reference is then its own result.
  */
 
 interface Uri {

@@ -1,9 +1,10 @@
 /**
- * Values that are told apart by lists: where hundreds of facts each speak of a few scalars, as the constants of a discriminator,
- * the parts of a value are those scalars one by one, and all others together.
+ * Values that are told apart by lists: where hundreds of facts each speak of a few scalars, as the
+ * constants of a discriminator, the parts of a value are those scalars one by one, and all others
+ * together.
  *
- * Cutting a value by one fact after the other takes as many steps for each part as there are facts. Here a scalar is looked up in
- * the lists that hold it: linear in what the lists hold.
+ * Cutting a value by one fact after the other takes as many steps for each part as there are facts.
+ * Here a scalar is looked up in the lists that hold it: linear in what the lists hold.
  */
 import { type Conjunctions, typeBit } from "../facts/conjunction.ts"
 import type { PlainSchemas } from "../facts/plain.ts"
@@ -13,7 +14,10 @@ import type { Keywords } from "../read/keywords.ts"
 import { valueKey } from "../read/value.ts"
 import type { Scalars } from "./scalars.ts"
 
-/** A part of a value: a conjunction, and the obligations that all of it meets by the facts that are listed. */
+/**
+ * A part of a value: a conjunction, and the obligations that all of it meets by the facts that are
+ * listed.
+ */
 export interface ListedPart {
   readonly value: number
   readonly met: bigint
@@ -25,7 +29,10 @@ export interface ListedParts {
   readonly open: readonly Chance[]
 }
 
-/** A fact that holds of a few scalars alone, or of all other values. By key of the value: the fact "equals it". */
+/**
+ * A fact that holds of a few scalars alone, or of all other values. By key of the value: the fact
+ * "equals it".
+ */
 interface List {
   readonly values: ReadonlyMap<string, number>
   readonly holds: boolean
@@ -54,7 +61,10 @@ export class ListedValues {
     return this.listOf(fact) !== null
   }
 
-  /** The parts of `conjunction`; null where few of `chances` are lists. Memoised by the list of chances. */
+  /**
+   * The parts of `conjunction`; null where few of `chances` are lists. Memoised by the list of
+   * chances.
+   */
   partsOf(conjunction: number, chances: readonly Chance[]): ListedParts | null {
     if (chances.length < FewLists) return null
     let ofChances = this.known.get(chances)

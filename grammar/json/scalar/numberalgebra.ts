@@ -1,8 +1,9 @@
 /**
  * The numbers of a schema: unions of cells, closed under and, or and not.
  *
- * Intersections are pairwise, so what would multiply is kept small: equal cells once, cells within others not at all, lists
- * that ascend met by binary search, single values that are excluded taken out all at once.
+ * Intersections are pairwise, so what would multiply is kept small: equal cells once, cells within
+ * others not at all, lists that ascend met by binary search, single values that are excluded taken
+ * out all at once.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import { meetBounds } from "../../lexeme/number/cell.ts"
@@ -86,8 +87,9 @@ function isPoint({
 }
 
 /**
- * The one value of `cell`, in any spelling; null where it holds more, or tells spellings apart. Also where it asks for an integer
- * besides, and the value is one: an enumeration of integers is a list of values.
+ * The one value of `cell`, in any spelling; null where it holds more, or tells spellings apart.
+ * Also where it asks for an integer besides, and the value is one: an enumeration of integers is a
+ * list of values.
  */
 function pointOf(cell: NumberCell): NumberCell | null {
   if (isPoint(cell)) return cell
@@ -117,7 +119,10 @@ function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
   return cells
 }
 
-/** The intersection of two cells, or null when their bounds or their lexical forms exclude each other. */
+/**
+ * The intersection of two cells, or null when their bounds or their lexical forms exclude each
+ * other.
+ */
 function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (isBelow(a, b) || isBelow(b, a)) return null
   const forms = new Set([a.form, b.form])
@@ -126,7 +131,8 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (forms.has("lexicalInteger") && (forms.has("fractional") || forms.has("lexicalNonInteger"))) return null
   if (forms.has("lexicalInteger")) forms.delete("integral")
   if (forms.has("fractional")) forms.delete("lexicalNonInteger")
-  // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the value.
+  // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the
+  // value.
   const both = forms.has("integral") && forms.has("lexicalNonInteger")
   return {
     ...meetBounds(a, b),
@@ -174,7 +180,10 @@ function isAscending(cells: readonly NumberCell[]): boolean {
   return true
 }
 
-/** The intersection of many cells with few, both ascending: those far from the ends of the few are taken as they are. */
+/**
+ * The intersection of many cells with few, both ascending: those far from the ends of the few are
+ * taken as they are.
+ */
 function meetAscending(a: readonly NumberCell[], b: readonly NumberCell[]): readonly NumberCell[] {
   const cells: NumberCell[] = []
   for (const y of b) {
@@ -206,7 +215,10 @@ function firstNot(cells: readonly NumberCell[], test: (cell: NumberCell) => bool
   return low
 }
 
-/** Whether `a` holds all of `b`, as far as that is told at once: `a` is an interval, or `b` one value. */
+/**
+ * Whether `a` holds all of `b`, as far as that is told at once: `a` is an interval, or `b` one
+ * value.
+ */
 function covers(a: NumberCell, b: NumberCell): boolean {
   if (a.form !== "any") return false
   const { multipleOf, notMultipleOf } = a
@@ -222,7 +234,10 @@ function covers(a: NumberCell, b: NumberCell): boolean {
   )
 }
 
-/** Whether a bound leaves all that another one leaves. `sign` is 1 for lower bounds, −1 for upper ones. */
+/**
+ * Whether a bound leaves all that another one leaves. `sign` is 1 for lower bounds, −1 for upper
+ * ones.
+ */
 function isWithin(
   wide: Decimal | null,
   wideExclusive: boolean,

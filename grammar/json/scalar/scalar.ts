@@ -1,7 +1,8 @@
 /**
- * Scalars never multiply: what a schema says about strings, numbers, booleans and null is one Boolean formula over
- * languages that are themselves closed under and, or and not. So `allOf`, `anyOf`, `oneOf`, `not` and `if` over scalars
- * are evaluated, not expanded: one function, three algebras.
+ * Scalars never multiply: what a schema says about strings, numbers, booleans and null is one
+ * Boolean formula over languages that are themselves closed under and, or and not. So `allOf`,
+ * `anyOf`, `oneOf`, `not` and `if` over scalars are evaluated, not expanded: one function, three
+ * algebras.
  */
 import { fixedBounds, limitError, placed } from "../../errors.ts"
 import { searchable } from "../../format/format.ts"
@@ -42,7 +43,10 @@ export class ScalarFormula<T> {
   private readonly known: (T | undefined)[] = []
   private readonly isOpen: boolean[] = []
   private openCount = 0
-  /** Open nodes that were met again, each once: what was computed below them says less than it means elsewhere. */
+  /**
+   * Open nodes that were met again, each once: what was computed below them says less than it means
+   * elsewhere.
+   */
   private cut: number[] = []
 
   constructor(algebra: Algebra<T>, keywords: KeywordReader) {
@@ -54,7 +58,8 @@ export class ScalarFormula<T> {
   of(node: SchemaNode): T {
     const known = this.known[node.id]
     if (known !== undefined) return known
-    // In place, a repetition through allOf and $ref adds nothing: set union. Through anything else it has no meaning.
+    // In place, a repetition through allOf and $ref adds nothing: set union. Through anything else
+    // it has no meaning.
     if (this.isOpen[node.id]) {
       if (!this.cut.includes(node.id)) this.cut.push(node.id)
       return this.algebra.all
@@ -100,7 +105,10 @@ export class ScalarFormula<T> {
     return result
   }
 
-  /** At least one and no two: once and twice are carried along, so the work is linear in the branches. */
+  /**
+   * At least one and no two: once and twice are carried along, so the work is linear in the
+   * branches.
+   */
   private exactlyOne(branches: readonly T[]): T {
     const { algebra } = this
     const { limits } = this.keywords
@@ -133,7 +141,10 @@ export class ScalarFormula<T> {
 export interface ScalarContext {
   readonly all: Conjunctions
   readonly reader: KeywordReader
-  /** False only where it is plain to see that no value of the type, given by its bit, satisfies the conjunction. */
+  /**
+   * False only where it is plain to see that no value of the type, given by its bit, satisfies the
+   * conjunction.
+   */
   isPossible(conjunction: number, type: number): boolean
 }
 
@@ -203,7 +214,10 @@ export const stringAlgebra: Algebra<ExprId> = {
   size: () => 1,
 }
 
-/** The same for what is never negated: there a format may be what can be searched, beside whatever else there is. */
+/**
+ * The same for what is never negated: there a format may be what can be searched, beside whatever
+ * else there is.
+ */
 export const searchableAlgebra: Algebra<ExprId> = {
   ...stringAlgebra,
   own: (keywords) => ownTexts(keywords, true),

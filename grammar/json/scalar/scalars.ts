@@ -1,6 +1,6 @@
 /**
- * The scalars of a conjunction: its strings, numbers, booleans and null, one lexeme a type, whatever mix of keywords they
- * come from.
+ * The scalars of a conjunction: its strings, numbers, booleans and null, one lexeme a type,
+ * whatever mix of keywords they come from.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { toText } from "../../lexeme/number/decimal.ts"
@@ -74,7 +74,10 @@ export class Scalars {
     return this.nulls.of(conjunction) | this.booleans.of(conjunction)
   }
 
-  /** All scalars of `conjunction`, or null when there are infinitely many or more than `cap` of a type. */
+  /**
+   * All scalars of `conjunction`, or null when there are infinitely many or more than `cap` of a
+   * type.
+   */
   finite(conjunction: number, cap: number): JsonNode[] | null {
     const texts = this.strings.texts(conjunction, cap)
     if (texts === null) return null
@@ -92,7 +95,10 @@ export class Scalars {
     return values
   }
 
-  /** One lexeme a type out of `types` that has values. Types of which all values will do have the same one in all schemas. */
+  /**
+   * One lexeme a type out of `types` that has values. Types of which all values will do have the
+   * same one in all schemas.
+   */
   lexemes(conjunction: number, types = AllTypes): number[] {
     const { all, possible: plain } = this.plain.ofConjunction(conjunction)
     const possible = plain & types
@@ -125,7 +131,10 @@ export class Scalars {
     return this.anyNumber
   }
 
-  /** Bits of the words of `conjunction`: of the types `some` those that it allows, of the types `all` all. */
+  /**
+   * Bits of the words of `conjunction`: of the types `some` those that it allows, of the types
+   * `all` all.
+   */
   private wordsOf(conjunction: number, some: number, all: number): number {
     let bits = 0
     if ((all & Types.boolean) !== 0) bits |= booleanAlgebra.all

@@ -1,8 +1,9 @@
 /**
  * The string values of a conjunction as one content automaton.
  *
- * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs nothing. Long enumerations
- * become a trie: their members are tried against everything else that is said, once, at compile time.
+ * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs
+ * nothing. Long enumerations become a trie: their members are tried against everything else that is
+ * said, once, at compile time.
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError, placed } from "../../errors.ts"
@@ -108,7 +109,10 @@ export class StringValues extends ScalarType<ExprId> {
     return finiteTexts(exprs.and([expr, exprs.loop(exprs.anyChar, parts.min, parts.max)]), cap)
   }
 
-  /** The strings of `conjunction` as one expression, where its lengths need no counting; null where they do. */
+  /**
+   * The strings of `conjunction` as one expression, where its lengths need no counting; null where
+   * they do.
+   */
   expr(conjunction: number): ExprId | null {
     const { exprs: all, enums, excluded, min, max, isNever } = this.partsOf(conjunction)
     if (isNever || enums.length > 0 || excluded.size > 0) return null
@@ -117,7 +121,9 @@ export class StringValues extends ScalarType<ExprId> {
     return min <= low && max >= high && !exprs.isNever(expr) ? expr : null
   }
 
-  /** The strings of `conjunction` as one expression, their lengths in it; null for lists of strings. */
+  /**
+   * The strings of `conjunction` as one expression, their lengths in it; null for lists of strings.
+   */
   countedExpr(conjunction: number): ExprId | null {
     const { exprs: all, enums, excluded, min, max, isNever } = this.partsOf(conjunction)
     if (isNever || enums.length > 0) return null
@@ -221,8 +227,8 @@ export class StringValues extends ScalarType<ExprId> {
 }
 
 /**
- * What all expressions of `parts` accept. Beside others, and beside lengths that bind, a format is taken as what can be
- * searched with them; not beside a list, whose members are tried one by one.
+ * What all expressions of `parts` accept. Beside others, and beside lengths that bind, a format is
+ * taken as what can be searched with them; not beside a list, whose members are tried one by one.
  */
 function together({ exprs: all, enums, min, max }: Parts): ExprId {
   if (all.length === 0) return exprs.anyText

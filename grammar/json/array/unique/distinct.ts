@@ -1,9 +1,10 @@
 /**
  * Different values for positions with finite domains: a bipartite matching (Hall 1935; Kuhn 1955).
  *
- * Positions with the same domain are interchangeable, so a value is held by a domain, and a search for an augmenting
- * path goes from domain to domain: each is looked at once. A value that a matching holds can be spared iff its domain
- * can take another one instead, which is reachability from the values that nobody holds (Berge 1957).
+ * Positions with the same domain are interchangeable, so a value is held by a domain, and a search
+ * for an augmenting path goes from domain to domain: each is looked at once. A value that a
+ * matching holds can be spared iff its domain can take another one instead, which is reachability
+ * from the values that nobody holds (Berge 1957).
  */
 
 /** A domain and the places in it that values are held for. */
@@ -25,7 +26,9 @@ export class DistinctValues {
     this.spend = spend
   }
 
-  /** Finds a value for one more position; false if that cannot be. Equal domains are the same list. */
+  /**
+   * Finds a value for one more position; false if that cannot be. Equal domains are the same list.
+   */
   place(values: readonly number[]): boolean {
     let start = this.domains.get(values)
     if (start === undefined) {
@@ -69,7 +72,8 @@ export class DistinctValues {
       if (held === undefined) heldBy.set(holder, [value])
       else held.push(value)
     }
-    // Who can take another value can spare each of its own, and whoever can use one of those can take another, too.
+    // Who can take another value can spare each of its own, and whoever can use one of those can
+    // take another, too.
     for (const domain of flexible)
       for (const value of heldBy.get(domain) ?? [])
         for (const other of domainsOf.get(value) ?? []) flexible.add(other)

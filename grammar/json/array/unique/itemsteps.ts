@@ -1,9 +1,9 @@
 /**
  * The ways to begin an item that differs from those before it.
  *
- * An exclusion is part of the item's own language. It is taken out of what was left behind the item before, so that a list
- * of n items costs n steps for each, and small ones: names of a trie, cells of numbers, three words. Only containers that
- * were seen become facts of a conjunction.
+ * An exclusion is part of the item's own language. It is taken out of what was left behind the item
+ * before, so that a list of n items costs n steps for each, and small ones: names of a trie, cells
+ * of numbers, three words. Only containers that were seen become facts of a conjunction.
  */
 import type { Step } from "../../../frame.ts"
 import { NumberSet } from "../../../lexeme/number/numberset.ts"
@@ -39,7 +39,10 @@ export class ItemSteps {
     readonly number[],
     { readonly list: readonly number[]; readonly value: number }
   >()
-  /** The lists that were made from a list, by the value that came to it: readings of one text share them. */
+  /**
+   * The lists that were made from a list, by the value that came to it: readings of one text share
+   * them.
+   */
   private readonly after = new WeakMap<readonly number[], Map<number, readonly number[]>>()
   /** By list of values, latest last: what is left of each conjunction. */
   private readonly kept = new Map<readonly number[], Map<number, Left>>()
@@ -67,7 +70,10 @@ export class ItemSteps {
     return made
   }
 
-  /** The ways to begin a value of `conjunction` for which the facts `seen` and `barred`, "differs from …", hold. */
+  /**
+   * The ways to begin a value of `conjunction` for which the facts `seen` and `barred`, "differs
+   * from …", hold.
+   */
   of(conjunction: number, seen: readonly number[], barred: readonly number[]): readonly Step[] {
     const { values } = this
     if (seen.length + barred.length === 0) return values.valueSteps(conjunction)
@@ -153,7 +159,10 @@ export class ItemSteps {
   }
 }
 
-/** The texts of `content` without this one: out of a list it is taken, over anything else it is a name not to be used. */
+/**
+ * The texts of `content` without this one: out of a list it is taken, over anything else it is a
+ * name not to be used.
+ */
 function withoutText(content: number, text: Uint8Array): number {
   if (content === NoContent) return NoContent
   const [kind, names, base] = partsOfContent(content)

@@ -1,10 +1,11 @@
 /**
  * Arrays of which some two items are equal: what is left when `uniqueItems` is negated.
  *
- * An array has twins iff it can be read with one item marked and a later one equal to it. So an item is read as any other,
- * as the first twin, or as the second; the readings run side by side. The first twin is also an item of the position where
- * the second may stand, hence there always is one, and the second is an item of its own position and "equals the first":
- * no reading is a dead end. One reading waits for each value that was marked.
+ * An array has twins iff it can be read with one item marked and a later one equal to it. So an
+ * item is read as any other, as the first twin, or as the second; the readings run side by side.
+ * The first twin is also an item of the position where the second may stand, hence there always is
+ * one, and the second is an item of its own position and "equals the first": no reading is a dead
+ * end. One reading waits for each value that was marked.
  */
 import { checkLimit, fixedBounds, limitError } from "../../../errors.ts"
 import type { Frame, Step } from "../../../frame.ts"
@@ -55,7 +56,10 @@ class TwinRules {
   private readonly verdicts = new PairMap()
   private readonly itemWays = new Map<string, readonly ArrayItemWay[]>()
 
-  /** `isValue`: whether an item may be the value that was marked, which is known whatever its parts are. */
+  /**
+   * `isValue`: whether an item may be the value that was marked, which is known whatever its parts
+   * are.
+   */
   constructor(spec: ArraySpec, all: Conjunctions, values: ItemValues, isValue = values.isProductive) {
     this.spec = spec
     this.all = all
@@ -73,7 +77,10 @@ class TwinRules {
     return twin === BothRead && this.rules.canClose(array)
   }
 
-  /** Ways to read one more item after which the array can be finished; those that go on to the next twin come first. */
+  /**
+   * Ways to read one more item after which the array can be finished; those that go on to the next
+   * twin come first.
+   */
   ways({ array, twin }: Progress): ItemWay[] {
     const ways: ItemWay[] = []
     const free: ItemWay[] = []
@@ -197,7 +204,9 @@ export class TwinLanguage implements ArrayReader<Progress> {
   private readonly frames = new Map<number, ArrayFrame<Progress>>()
   private readonly frameKeys = new TupleTable()
 
-  /** `isProductive` may know fewer values than the language: witnesses use only those of lower rank. */
+  /**
+   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank.
+   */
   constructor(spec: ArraySpec, values: Values, path: string, isProductive: Lookup) {
     this.values = values
     this.path = path
@@ -221,7 +230,8 @@ export class TwinLanguage implements ArrayReader<Progress> {
       if (this.rules.canClose(after)) steps.push({ lexeme: tokens.closeArray, frames: [] })
       return steps
     }
-    // What hangs on an unknown twin is tried: whether this item equals it, and whether a later one can.
+    // What hangs on an unknown twin is tried: whether this item equals it, and whether a later one
+    // can.
     const isSymbolic = progress.twin === UnknownTwin
     for (const { value, progress: after } of this.rules.ways(progress)) {
       const below = this.frame(Phase.Item, after, isSymbolic)
@@ -235,7 +245,10 @@ export class TwinLanguage implements ArrayReader<Progress> {
     return pathOfBegun(this.values, this.rules.spec.items, beganAs)
   }
 
-  /** What completes the array after what was read above `frame` ended: twins as soon as there can be. */
+  /**
+   * What completes the array after what was read above `frame` ended: twins as soon as there can
+   * be.
+   */
   finish({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array): string {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
     const items: string[] = []

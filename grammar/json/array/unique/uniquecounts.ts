@@ -1,8 +1,10 @@
 /**
- * Unique items that `contains` counts, over finite sets of values: whether enough different ones are left for all counts.
+ * Unique items that `contains` counts, over finite sets of values: whether enough different ones
+ * are left for all counts.
  *
- * Values are alike when the same positions allow them and the same `contains` count them, so only how many of each class
- * were used matters. Depth first over the classes that the next item may take, memoised by what was used.
+ * Values are alike when the same positions allow them and the same `contains` count them, so only
+ * how many of each class were used matters. Depth first over the classes that the next item may
+ * take, memoised by what was used.
  */
 import { fixedBounds, type Limits, limitError } from "../../../errors.ts"
 import { Infinite } from "../../facts/conjunction.ts"
@@ -36,7 +38,10 @@ export class UniqueCounts {
   private readonly known = new Map<string, boolean>()
   private steps = 0
 
-  /** The values of the items from `index` on that are not in `taken`; null where some item has infinitely many. */
+  /**
+   * The values of the items from `index` on that are not in `taken`; null where some item has
+   * infinitely many.
+   */
   static from(
     spec: ArraySpec,
     bounds: Bounds,
@@ -100,7 +105,10 @@ export class UniqueCounts {
     )
   }
 
-  /** Whether the array can be finished after an item of this value, when `index` and `counts` are those after it. */
+  /**
+   * Whether the array can be finished after an item of this value, when `index` and `counts` are
+   * those after it.
+   */
   canFinishAfter(value: number, index: number, counts: readonly number[]): boolean {
     const own = this.classOf.get(value)
     if (own === undefined) return false
