@@ -1,9 +1,11 @@
 /**
  * A set of numbers as a union of cells: an interval, multiples, excluded multiples, a lexical form.
  *
- * `integral` is "multiple of one" and `fractional` is "no multiple of one"; what remains is an interval, one modulus M
- * (the lcm), excluded moduli (each lifted to a proper multiple of M) and whether the text must or must not be digits
- * only. Texts write the sign first, so a cell is split into two halves over magnitudes; both hold zero if the cell does.
+ * `integral` means "multiple of one" and `fractional` means "not a multiple of one". A cell thus
+ * reduces to an interval, one modulus M (the lcm), excluded moduli (each lifted to a proper
+ * multiple of M), and whether the text must or must not consist of digits only. The sign is written
+ * first, so a cell is split into two halves over magnitudes. Both halves hold zero if the cell
+ * does.
  */
 import { compare, type Decimal, equals, negate, zero } from "./decimal.ts"
 import {
@@ -20,7 +22,10 @@ import {
 
 type NumberForm = "any" | "integral" | "fractional" | "lexicalInteger" | "lexicalNonInteger"
 
-/** Values between the bounds that are multiples of all of `multipleOf` and of none of `notMultipleOf` (all > 0). */
+/**
+ * Values between the bounds that are multiples of all `multipleOf` and of no `notMultipleOf` (all >
+ * 0).
+ */
 export interface NumberCell {
   readonly min: Decimal | null
   readonly minExclusive: boolean
@@ -28,9 +33,12 @@ export interface NumberCell {
   readonly maxExclusive: boolean
   readonly multipleOf: readonly Decimal[]
   readonly notMultipleOf: readonly Decimal[]
-  /** `integral`, `fractional`: of the value. `lexicalInteger`: digits only; `lexicalNonInteger`: not so. */
+  /**
+   * `integral` and `fractional` are forms of the value. A `lexicalInteger` is written with digits
+   * only, a `lexicalNonInteger` is not.
+   */
   readonly form: NumberForm
-  /** How a constant was written in the schema: policy `plain` also writes it so. */
+  /** Spelling of a constant in the schema, which policy `plain` admits too. */
   readonly spelling?: string
 }
 
@@ -45,7 +53,7 @@ export const anyNumber: NumberCell = {
   form: "any",
 }
 
-/** Equal cells have equal keys. */
+/** Returns a key; equal cells have equal keys. */
 export function cellKey(cell: NumberCell): string {
   const { min, minExclusive, max, maxExclusive, multipleOf, notMultipleOf, form, spelling } = cell
   const text = (value: Decimal) => `${value.sign < 0 ? "-" : ""}${decimalKey(value)}`
@@ -54,12 +62,12 @@ export function cellKey(cell: NumberCell): string {
   return `${low},${high},${multipleOf.map(text)}/${notMultipleOf.map(text)}/${form}/${spelling ?? ""}`
 }
 
-/** The cell of one value. `spelling`: its text in the schema. */
+/** Returns the cell of one value. `spelling` is its text in the schema. */
 export function pointCell(value: Decimal, spelling?: string): NumberCell {
   return { ...anyNumber, min: value, max: value, spelling }
 }
 
-/** Returns the bounds that hold if those of both cells do. */
+/** Returns the bounds of the intersection of both cells. */
 export function meetBounds(
   a: NumberCell,
   b: NumberCell,
@@ -83,7 +91,10 @@ export interface Half {
   readonly key: string
 }
 
-/** Both halves of a cell; null: no number of that sign (zero counts as both). */
+/**
+ * Both halves of a cell. A half is null if the cell has no number of that sign; zero has both
+ * signs.
+ */
 export interface Halves {
   readonly positive: Half | null
   readonly negative: Half | null
@@ -120,7 +131,7 @@ export function halvesOf(cell: NumberCell): Halves {
   }
 }
 
-/** Null when the half holds no value. */
+/** Returns null if the half holds no value. */
 export function makeHalf(
   range: Interval,
   multiple: Modulus | null,
@@ -140,7 +151,7 @@ export function decimalKey(value: Decimal): string {
   return value.exponent === 0 ? `${value.digits}` : `${value.digits}e${value.exponent}`
 }
 
-// A modulus says nothing beside one that divides it.
+// Drops a modulus if another one divides it: excluding the divisor excludes its multiples.
 function minimal(moduli: readonly Modulus[]): Modulus[] {
   const distinct = [...new Set(moduli)]
   return distinct
@@ -148,7 +159,9 @@ function minimal(moduli: readonly Modulus[]): Modulus[] {
     .sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** The only value of a cell whose bounds meet; null for other cells and when that value is excluded. */
+/**
+ * Returns the only value of a cell whose bounds meet; null for other cells, or if it is excluded.
+ */
 export function pointOf(cell: NumberCell): Decimal | null {
   const { min, max } = cell
   if (min === null || max === null || !equals(min, max)) return null
@@ -162,8 +175,8 @@ export function isEmptyCell(cell: NumberCell): boolean {
 }
 
 /**
- * The distinct values of the union, ascending, or null when there are infinitely many or more than `cap`.
- * Costs the number of values times the digits.
+ * Returns the distinct values of the union in ascending order, or null if there are infinitely many
+ * or more than `cap`. Costs the number of values times the digits.
  */
 export function valuesOf(cells: readonly NumberCell[], cap: number): Decimal[] | null {
   const values: Decimal[] = []
@@ -181,7 +194,10 @@ export function valuesOf(cells: readonly NumberCell[], cap: number): Decimal[] |
   return values.length > cap ? null : values
 }
 
-/** Up to `count` multiples in each of the cells, from zero up; cells without a divisor are left out. */
+/**
+ * Returns up to `count` multiples from each cell, from zero up. Cells without a divisor are
+ * skipped.
+ */
 export function firstMultiples(cells: readonly NumberCell[], count: number): Decimal[] {
   const values: Decimal[] = []
   for (const cell of cells) {
@@ -207,7 +223,7 @@ function distinct(values: Decimal[]): void {
   values.length = kept
 }
 
-/** False when the half has infinitely many values or `push` has been handed `bound`. */
+/** Returns false if the half has infinitely many values or `push` returns `bound`. */
 function collect(half: Half, bound: number, push: (value: Decimal) => number): boolean {
   const { multiple, excluded } = half
   const { lo, hi } = half.range

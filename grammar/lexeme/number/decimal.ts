@@ -1,15 +1,16 @@
 /**
  * Exact decimal numbers that are never expanded: `1e999999999` is one digit and an exponent.
  *
- * A JSON number means sign · digits · 10^exponent. Digits are a BigInt without trailing zeros, so equal values have
- * equal fields; zero is (0, 0n, 0). Comparing looks at the adjusted exponent (the place of the first digit) before it
- * aligns digits, hence every operation costs the digits that were written, not the size of the value.
+ * A JSON number means sign · digits · 10^exponent. The digits are a BigInt without trailing zeros,
+ * so equal values have equal fields; zero is (0, 0n, 0). A comparison looks at the adjusted
+ * exponent (the place of the first digit) before it aligns digits. So every operation costs as much
+ * as the digits that were written, however large the value is.
  */
 import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 
 export interface Decimal {
   readonly sign: 1 | -1 | 0
-  /** Not negative; not divisible by ten unless zero. */
+  /** Not negative. Not divisible by ten, except for zero. */
   readonly digits: bigint
   readonly exponent: number
 }
@@ -18,7 +19,10 @@ export const zero: Decimal = { sign: 0, digits: 0n, exponent: 0 }
 
 const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/
 
-/** The value of an RFC 8259 number. Throws a `limit` error for exponents past ±2^50, `syntax` for other texts. */
+/**
+ * Returns the value of an RFC 8259 number. Throws a `limit` error for exponents beyond ±2^50, and a
+ * `syntax` error for other texts.
+ */
 export function parseDecimal(text: string): Decimal {
   const match = numberText.exec(text)
   if (match === null) throw new GrammarError("syntax", "", `${JSON.stringify(text)} is not a JSON number`)
@@ -31,7 +35,7 @@ export function parseDecimal(text: string): Decimal {
   return makeDecimal(match[1] === "-" ? -digits : digits, exponent - fraction.length)
 }
 
-/** `digits` · 10^`exponent`, normalised. */
+/** Returns digits · 10^exponent, normalized. */
 export function makeDecimal(digits: bigint, exponent: number): Decimal {
   if (digits === 0n) return zero
   const magnitude = digits < 0n ? -digits : digits
@@ -47,10 +51,12 @@ export function makeDecimal(digits: bigint, exponent: number): Decimal {
   return { sign: digits < 0n ? -1 : 1, digits: stripped, exponent: exponent + zeros }
 }
 
-/** Numbers that count in a float, and the most digits whose power of ten is kept. */
+/**
+ * Numbers below `Few` are counted as floats. Powers of ten are cached up to `ManyDigits` digits.
+ */
 const Few = 10n ** 15n
 const ManyDigits = 2_000
-/** 10^n where it was asked for. */
+/** Cache of 10^n, by n. */
 const powers: bigint[] = []
 
 function powerOf(exponent: number): bigint {
@@ -58,7 +64,10 @@ function powerOf(exponent: number): bigint {
   return powers[exponent]
 }
 
-/** Decimal digits of a positive integer. Few are counted, many bounded by their bits: writing them out is quadratic. */
+/**
+ * Returns the count of decimal digits of a positive integer. Small integers are counted directly,
+ * larger ones are bounded by their bits, because writing them out takes quadratic time.
+ */
 export function digitCount(digits: bigint): number {
   if (digits < Few) {
     const value = Number(digits)
@@ -75,12 +84,15 @@ export function digitCount(digits: bigint): number {
   return count
 }
 
-/** The power of ten just above |value|: 10^(adjusted − 1) ≤ |value| < 10^adjusted. −Infinity for zero. */
+/**
+ * Returns the exponent of the power of ten just above |value|: 10^(adjusted − 1) ≤ |value| <
+ * 10^adjusted. −Infinity for zero.
+ */
 export function adjusted(value: Decimal): number {
   return value.sign === 0 ? Number.NEGATIVE_INFINITY : digitCount(value.digits) + value.exponent
 }
 
-/** Negative, zero or positive as a < b, a = b, a > b. */
+/** Returns a negative number, zero or a positive number as a < b, a = b, a > b. */
 export function compare(a: Decimal, b: Decimal): number {
   if (a.sign !== b.sign) return a.sign - b.sign
   if (a.sign === 0) return 0
@@ -100,19 +112,22 @@ export function negate(value: Decimal): Decimal {
   return value.sign === 0 ? value : { ...value, sign: value.sign === 1 ? -1 : 1 }
 }
 
-/** value · 10^places. */
+/** Returns value · 10^places. */
 export function shift(value: Decimal, places: number): Decimal {
   return value.sign === 0 ? value : { ...value, exponent: value.exponent + places }
 }
 
-/** The integer value / 10^exponent; `exponent` is at most the value's own. Costs as many digits as lie between. */
+/**
+ * Returns the integer value / 10^exponent. `exponent` is at most that of the value. Costs as many
+ * digits as lie between the two.
+ */
 export function scaledTo(value: Decimal, exponent: number): bigint {
   if (value.sign === 0) return 0n
   const magnitude = value.digits * 10n ** BigInt(value.exponent - exponent)
   return value.sign < 0 ? -magnitude : magnitude
 }
 
-/** a − b, aligned: the caller knows that the two are not astronomically far apart. */
+/** Returns a − b. It aligns the digits, so the exponents must not be astronomically far apart. */
 export function subtract(a: Decimal, b: Decimal): Decimal {
   if (b.sign === 0) return a
   if (a.sign === 0) return negate(b)
@@ -124,7 +139,7 @@ export function isInteger(value: Decimal): boolean {
   return value.exponent >= 0
 }
 
-/** The largest integer ≤ value. Expands the integer part. */
+/** Returns the largest integer ≤ value. Expands the integer part. */
 export function floor(value: Decimal): bigint {
   if (value.exponent >= 0) return scaledTo(value, 0)
   if (adjusted(value) <= 0) return value.sign < 0 ? -1n : 0n
@@ -132,18 +147,21 @@ export function floor(value: Decimal): bigint {
   return value.sign < 0 ? -magnitude - 1n : magnitude
 }
 
-/** The smallest integer ≥ value. Expands the integer part. */
+/** Returns the smallest integer ≥ value. Expands the integer part. */
 export function ceil(value: Decimal): bigint {
   return -floor(negate(value))
 }
 
-/** Digits in the way of a human: no exponent up to 21 places on either side, else one. Parses back to the value. */
+/**
+ * Returns a readable text that parses back to the value: without an exponent if at most 21 digits
+ * precede the point and at most 40 follow it.
+ */
 export function toText(value: Decimal): string {
   const places = adjusted(value)
   return places > 21 || value.exponent < -40 ? toExponentText(value) : toPlainText(value)
 }
 
-/** Every place written out, no exponent. Costs as many characters as there are places. */
+/** Writes every place, without an exponent. Costs as many characters as there are places. */
 export function toPlainText(value: Decimal): string {
   if (value.sign === 0) return "0"
   const sign = value.sign < 0 ? "-" : ""
@@ -154,7 +172,7 @@ export function toPlainText(value: Decimal): string {
   return `${sign}0.${"0".repeat(-point)}${digits}`
 }
 
-/** One digit before the point, then the exponent: `1.5e400`. */
+/** Writes one digit before the point, and the exponent: `1.5e400`. */
 export function toExponentText(value: Decimal): string {
   if (value.sign === 0) return "0"
   const digits = value.digits.toString()

@@ -1,12 +1,13 @@
 /**
  * The exponent of a number, from behind `e` to the end, as a set of integers.
  *
- * The set is a list of spans; a sign turns it into sizes. Digits are read into a prefix until it lies where all further
- * digits are allowed: there the prefix is forgotten. Leading zeros are allowed, as RFC 8259 allows them.
+ * The set is a list of spans; the sign turns them into spans of magnitudes. Digits extend a prefix
+ * until every further digit is allowed; from there on the prefix is forgotten. Leading zeros are
+ * allowed, as in RFC 8259.
  */
 import { Exponent, Minus, noSpans, type Part, Plus, Point, type Span, shortestOf } from "./part.ts"
 
-/** The texts of an exponent in one of the spans, after `e`. */
+/** Returns a part for the exponents in `spans`, which reads what follows the `e`. */
 export function exponentPart(spans: readonly Span[]): Part | null {
   return spans.length === 0 ? null : new ExponentStart(mergeSpans(spans))
 }
@@ -72,7 +73,7 @@ class ExponentDigits implements Part {
   readonly prefix: number
   readonly started: boolean
 
-  /** `prefix` is at most the largest finite end. */
+  /** `prefix` is at most the largest finite end of a span. */
   constructor(spans: readonly Span[], prefix: number, started: boolean) {
     this.spans = spans
     this.prefix = prefix
@@ -84,7 +85,7 @@ class ExponentDigits implements Part {
   next(symbol: number): Part | null {
     if (symbol > 9) return null
     const prefix = this.prefix * 10 + symbol
-    // Spans wholly below the prefix are behind us: leading zeros aside, further digits only make it larger.
+    // Drops spans wholly below the prefix. Further digits only make the prefix larger, or keep 0.
     const spans = this.spans.filter(({ hi }) => hi >= prefix)
     if (spans.length === 1 && spans[0].lo <= prefix && spans[0].hi === Number.POSITIVE_INFINITY)
       return anyExponent
@@ -109,10 +110,10 @@ class ExponentDigits implements Part {
   }
 }
 
-/** Digits without end: the prefix and the span no longer matter. */
+/** Accepts any further digits, so neither the prefix nor the spans matter. */
 const anyExponent: Part = new ExponentDigits([{ lo: 0, hi: Number.POSITIVE_INFINITY }], 0, true)
 
-/** Whether prefix followed by some digits lies in [lo, hi]. */
+/** Returns whether `prefix` followed by some digits lies in [lo, hi]. */
 function meets(prefix: number, lo: number, hi: number): boolean {
   let least = prefix
   let most = prefix

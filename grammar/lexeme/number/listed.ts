@@ -1,21 +1,21 @@
 /**
  * Finitely many numbers: each in one spelling, or each in every spelling of RFC 8259.
  *
- * Both are tries that are sorted lists: a part is a range of the list and a depth, so an
- * enumeration of thousands costs its sorted texts and nothing more. A range of few texts is named
- * by what is left of them: the tails of all enumerations are shared.
+ * Both are tries over sorted lists: a part is a range of the list and a depth, so an enumeration of
+ * thousands costs no more than its sorted texts. The key of a range of few texts is made of their
+ * suffixes, so that all enumerations share their tails.
  *
  * In every spelling, values δ·10^e are sorted by their digits δ, read as 0.δ. The significand
- * written so far, without leading zeros, must be a prefix of δ followed by zeros; the values for
- * which it is are a range of the list, and the exponent makes up for the place of the point.
+ * written so far, without leading zeros, must be a prefix of δ followed by zeros. The values for
+ * which it is are a range of the list, and the exponent makes up for the position of the point.
  */
 import type { Decimal } from "./decimal.ts"
 import { noSpans, type Part, Point, type Span } from "./part.ts"
 
-// Ranges up to this size are named by their content.
+// The keys of ranges up to this size hold their content.
 const FewTexts = 4
 
-// By symbol.
+// Character codes, by symbol.
 const codes = "0123456789-+.e"
 
 const listIds = new Map<string, number>()
@@ -26,7 +26,7 @@ function listIdOf(content: string): number {
   return id
 }
 
-/** Those texts of an ascending list that share their first `depth` characters. */
+/** The texts of a sorted list that share their first `depth` characters. */
 class TextRange {
   readonly texts: readonly string[]
   readonly start: number
@@ -40,7 +40,10 @@ class TextRange {
     this.depth = depth
   }
 
-  /** The texts that go on with the character `code`. Behind its end each goes on with `padding`. */
+  /**
+   * Returns the texts whose next character is `code`. Behind its end each text continues with
+   * `padding`.
+   */
   after(code: number, padding: number): TextRange {
     const from = this.firstAtLeast(code, padding)
     return new TextRange(this.texts, from, this.firstAtLeast(code + 1, padding), this.depth + 1)
@@ -50,7 +53,7 @@ class TextRange {
     return this.start === this.end
   }
 
-  /** A name of what is left of the texts, with `suffix` behind that of each. */
+  /** Returns a key for the suffixes of the texts, each followed by its `suffix`. */
   name(listId: number, suffix: (index: number) => string | number = () => ""): string {
     const { texts, start, end, depth } = this
     if (end - start > FewTexts) return `#${listId}:${start}:${end}:${depth}`
@@ -74,8 +77,8 @@ class TextRange {
 }
 
 /**
- * `texts` are JSON numbers; `E` counts as `e`. Null when there are none. Sorts: n log n
- * comparisons.
+ * Returns a part for `texts`, which are JSON numbers, or null if there are none. `E` is read as
+ * `e`. Sorts: n log n comparisons.
  */
 export function textsPart(texts: readonly string[]): Part | null {
   const sorted = [...new Set(texts.map((text) => text.replace("E", "e")))].sort((a, b) => (a < b ? -1 : 1))
@@ -116,11 +119,11 @@ class Texts implements Part {
 
 interface Listing {
   readonly id: number
-  /** Of each value, whose digits without trailing zeros are the text at its index. */
+  /** Exponent of each value. The text at the same index has its digits without trailing zeros. */
   readonly exponents: readonly number[]
-  /** Zero is a value too: it is any number of zeros and any exponent. */
+  /** Whether zero is a value too. It is written with any number of zeros and any exponent. */
   readonly hasZero: boolean
-  /** Texts of digits alone do not count. */
+  /** Whether texts of digits only are excluded. */
   readonly notDigits: boolean
 }
 
@@ -129,7 +132,10 @@ type Phase = "start" | "zero" | "integer" | "point" | "fraction"
 const Zero = 48
 const anyExponent: readonly Span[] = [{ lo: Number.NEGATIVE_INFINITY, hi: Number.POSITIVE_INFINITY }]
 
-/** The magnitudes of `values`, or null when there are none. Sorts: n log n comparisons. */
+/**
+ * Returns a part for the magnitudes of `values`, or null if there are none. Sorts: n log n
+ * comparisons.
+ */
 export function listedPart(values: readonly Decimal[], notDigits: boolean): Part | null {
   if (values.length === 0) return null
   const entries = values
@@ -153,9 +159,12 @@ class Listed implements Part {
   readonly accepting: boolean
   readonly listing: Listing
   readonly phase: Phase
-  /** Its depth counts the digits of the significand without leading zeros; 0: only zeros so far. */
+  /**
+   * Its depth is the count of significand digits without leading zeros; 0 if all digits are zeros
+   * so far.
+   */
   readonly range: TextRange
-  /** Digits after the point. */
+  /** Count of digits after the point. */
   readonly places: number
 
   constructor(listing: Listing, phase: Phase, range: TextRange, places: number) {
@@ -208,11 +217,12 @@ class Listed implements Part {
     return best
   }
 
-  /** Spellings of a value whose further digits are `rest`, to be followed by that exponent. */
+  /** Returns texts that complete a value with the further digits `rest` and then `exponent`. */
   private completions(rest: string, exponent: number): string[] {
     const { phase, listing } = this
     if (this.range.depth === 0 && phase !== "start") {
-      // Zeros so far: the digits stand behind the point, after more zeros or before an exponent.
+      // All digits are zeros so far. The others stand behind the point, after more zeros or before
+      // an exponent.
       const point = phase === "zero" ? "." : ""
       const behind = exponent + rest.length
       const texts = [`${point}${rest}${exponentText(behind)}`]
@@ -227,7 +237,7 @@ class Listed implements Part {
     if (exponent > 0 && exponent < 400)
       texts.push(`${rest}${"0".repeat(exponent)}${listing.notDigits ? "e0" : ""}`)
     const integers = rest.length + exponent
-    // A start needs a digit before the point.
+    // At the start a digit must stand before the point.
     if (exponent < 0 && integers >= (phase === "start" ? 1 : 0)) {
       texts.push(`${rest.slice(0, integers)}.${rest.slice(integers)}`)
     }
@@ -235,13 +245,16 @@ class Listed implements Part {
     return texts
   }
 
-  /** The exponent that value i needs once its digits are complete and nothing more stands behind the point. */
+  /**
+   * Returns the exponent of value i if its digits are completed and no others are added after the
+   * point.
+   */
   private missing(i: number): number {
     const { texts, depth } = this.range
     return this.listing.exponents[i] + this.places + Math.min(0, texts[i].length - depth)
   }
 
-  /** The exponents that make the significand a value as it stands. */
+  /** Returns the exponents with which the significand as it stands is a value. */
   private spans(): readonly Span[] {
     const { texts, start, end, depth } = this.range
     if (depth === 0) return this.listing.hasZero && this.phase !== "start" ? anyExponent : noSpans

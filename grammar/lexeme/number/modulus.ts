@@ -1,13 +1,15 @@
 /**
- * Multiples of a decimal, without expanding anything.
+ * Multiples of a decimal, without expanding any number.
  *
- * A modulus is written odd · 2^twos · 5^fives with `odd` coprime to ten and signed exponents. Then n · 10^e is a
- * multiple iff odd | n, v2(n) + e ≥ twos and v5(n) + e ≥ fives: three valuations, however large e is. The least common
- * multiple is the lcm of the odd parts and the larger of each exponent.
+ * A modulus is written odd · 2^twos · 5^fives, where `odd` is coprime to ten and the exponents are
+ * signed. Then n · 10^e is a multiple iff odd | n, v2(n) + e ≥ twos and v5(n) + e ≥ fives: three
+ * valuations, however large e is. The least common multiple has the lcm of the odd parts and the
+ * larger of each exponent.
  *
- * An interval holds a value that is a multiple of M and of none of N1 … Nt iff one of the first 2^t multiples of M in
- * it does: t residue classes that cover 2^t consecutive integers cover all of them (Crittenden, Vanden Eynden 1970),
- * and the class of 1 is never covered as long as no Ni divides M.
+ * An interval holds a value that is a multiple of M and of none of N1 … Nt iff one of the first 2^t
+ * multiples of M in it does: t residue classes that cover 2^t consecutive integers cover all of
+ * them (Crittenden, Vanden Eynden 1970), and the class of 1 is never covered as long as no Ni
+ * divides M.
  */
 import { adjusted, compare, type Decimal, makeDecimal, scaledTo, subtract, zero } from "./decimal.ts"
 
@@ -22,7 +24,7 @@ export interface Modulus {
   readonly value: Decimal
 }
 
-/** Ends of a set of values that are not negative; `hi` null: no upper end. */
+/** Ends of a set of values that are not negative. `hi` is null if there is no upper end. */
 export interface Interval {
   readonly lo: Decimal
   readonly loOpen: boolean
@@ -44,14 +46,14 @@ function makeModulus(odd: bigint, twos: number, fives: number): Modulus {
   return modulus
 }
 
-/** How often `prime` divides the positive `n`. */
+/** Returns how often `prime` divides the positive `n`. */
 export function valuation(n: bigint, prime: bigint): number {
   let count = 0
   for (let rest = n; rest % prime === 0n; rest /= prime) count++
   return count
 }
 
-/** The modulus of a positive decimal. */
+/** Returns the modulus of a positive decimal. */
 export function modulusOf(value: Decimal): Modulus {
   const twos = valuation(value.digits, 2n)
   const fives = valuation(value.digits, 5n)
@@ -59,12 +61,12 @@ export function modulusOf(value: Decimal): Modulus {
   return makeModulus(odd, twos + value.exponent, fives + value.exponent)
 }
 
-/** 10^exponent: the grid of the numbers with −exponent places. */
+/** Returns 10^exponent. Its multiples are the numbers with −exponent decimal places. */
 export function powerOfTen(exponent: number): Modulus {
   return makeModulus(1n, exponent, exponent)
 }
 
-/** M · 10^places. */
+/** Returns M · 10^places. */
 export function shiftModulus(modulus: Modulus, places: number): Modulus {
   return makeModulus(modulus.odd, modulus.twos + places, modulus.fives + places)
 }
@@ -73,7 +75,7 @@ export function lcm(a: Modulus, b: Modulus): Modulus {
   if (a === b) return a
   const common = a.odd === 1n || b.odd === 1n ? 1n : gcd(a.odd, b.odd)
   const [twos, fives] = [Math.max(a.twos, b.twos), Math.max(a.fives, b.fives)]
-  // One of them is a multiple of the other more often than not.
+  // Mostly, one of them is a multiple of the other.
   if (common === b.odd && twos === a.twos && fives === a.fives) return a
   if (common === a.odd && twos === b.twos && fives === b.fives) return b
   return makeModulus((a.odd / common) * b.odd, twos, fives)
@@ -89,14 +91,14 @@ export function isIntegral(modulus: Modulus): boolean {
   return modulus.twos >= 0 && modulus.fives >= 0
 }
 
-/** Whether digits · 10^exponent is a multiple. */
+/** Returns whether digits · 10^exponent is a multiple of the modulus. */
 export function divides(modulus: Modulus, digits: bigint, exponent: number): boolean {
   if (digits === 0n) return true
   const { odd, twos, fives } = modulus
   return digits % odd === 0n && holds(digits, 2n, twos - exponent) && holds(digits, 5n, fives - exponent)
 }
 
-/** Whether `prime`^count divides `n`, which is not zero. */
+/** Returns whether `prime`^count divides `n`, which is not zero. */
 function holds(n: bigint, prime: bigint, count: number): boolean {
   if (count <= 0) return true
   let rest = n
@@ -111,15 +113,17 @@ export function isMultipleOf(value: Decimal, modulus: Modulus): boolean {
   return divides(modulus, value.digits, value.exponent)
 }
 
-/** Whether value is a multiple of `multiple` (null: any value) and of none of `excluded`. */
+/**
+ * Returns whether `value` is a multiple of `multiple` (null: any value) and of none of `excluded`.
+ */
 export function isMember(value: Decimal, multiple: Modulus | null, excluded: readonly Modulus[]): boolean {
   if (multiple !== null && !isMultipleOf(value, multiple)) return false
   return !excluded.some((modulus) => isMultipleOf(value, modulus))
 }
 
 /**
- * Whether the interval holds a member in the sense of `isMember`. No modulus in `excluded` divides `multiple`.
- * Costs the digits of the ends and of the moduli.
+ * Returns whether the interval has a member in the sense of `isMember`. No modulus in `excluded`
+ * divides `multiple`. Costs the digits of the ends and of the moduli.
  */
 export function hasMember(range: Interval, multiple: Modulus | null, excluded: readonly Modulus[]): boolean {
   const { lo, hi } = range
@@ -131,8 +135,8 @@ export function hasMember(range: Interval, multiple: Modulus | null, excluded: r
 }
 
 /**
- * The smallest member of an interval with lo < hi, or null. With `anyWill` the answer may be any decimal once the
- * interval is long enough to hold a member for certain.
+ * Returns the smallest member of an interval with lo < hi, or null. With `anyWill` it may return
+ * any decimal if the interval is long enough to certainly hold a member.
  */
 export function firstMember(
   range: Interval,
@@ -144,7 +148,7 @@ export function firstMember(
   const tries = 2 ** excluded.length
   const { lo, loOpen, hi, hiOpen } = snap(range, step.exponent)
   if (hi !== null && compare(step, hi) > 0) {
-    // Only zero is that small.
+    // Zero is the only multiple that is small enough.
     return lo.sign === 0 && !loOpen && excluded.length === 0 ? zero : null
   }
   if (anyWill && hi !== null && isLonger(lo, hi, step, tries + 1)) return lo
@@ -161,15 +165,19 @@ export function firstMember(
   return null
 }
 
-/** Whether `hi` − `lo` is at least `count` steps. */
+/** Returns whether `hi` − `lo` is at least `count` steps. */
 function isLonger(lo: Decimal, hi: Decimal, step: Decimal, count: number): boolean {
   const enough = makeDecimal(step.digits * BigInt(count), step.exponent)
-  // Far longer is decided by the places, so that the subtraction never aligns distant exponents.
+  // The places decide if `hi` is far larger, so that the subtraction never aligns distant
+  // exponents.
   if (adjusted(lo) < adjusted(hi) - 1 && adjusted(enough) < adjusted(hi) - 1) return true
   return compare(subtract(hi, lo), enough) >= 0
 }
 
-/** Whether the interval is so long that it holds `count` members for certain; false says nothing. */
+/**
+ * Returns true if the interval is long enough to certainly hold `count` members. False proves
+ * nothing.
+ */
 export function hasManyMembers(
   range: Interval,
   multiple: Modulus,
@@ -182,7 +190,7 @@ export function hasManyMembers(
   return isLonger(lo, hi, multiple.value, (count + 1) * 2 ** excluded.length + 1)
 }
 
-/** The range within [lo, hi), or null when their ends leave nothing. */
+/** Returns the part of the range in [lo, hi), or null if it is empty. */
 export function intersect(range: Interval, lo: Decimal, hi: Decimal): Interval | null {
   const low = compare(range.lo, lo) >= 0
   const high = range.hi !== null && compare(range.hi, hi) < 0
@@ -195,7 +203,7 @@ export function intersect(range: Interval, lo: Decimal, hi: Decimal): Interval |
   return compare(result.lo, result.hi as Decimal) > 0 ? null : result
 }
 
-/** The same multiples of 10^exponent between ends that are such multiples. */
+/** Moves both ends inwards to multiples of 10^exponent; the interval holds the same multiples. */
 export function snap(range: Interval, exponent: number): Interval {
   let { lo, loOpen, hi, hiOpen } = range
   if (lo.sign > 0 && lo.exponent < exponent) {
@@ -209,7 +217,7 @@ export function snap(range: Interval, exponent: number): Interval {
   return { lo, loOpen, hi, hiOpen }
 }
 
-/** floor(value / 10^exponent) for a positive value whose own exponent is smaller. */
+/** Returns floor(value / 10^exponent) for a positive value with a smaller exponent of its own. */
 function truncate(value: Decimal, exponent: number): bigint {
   return adjusted(value) <= exponent ? 0n : value.digits / 10n ** BigInt(exponent - value.exponent)
 }

@@ -1,14 +1,17 @@
 /**
- * JSON numbers whose value lies in a union of cells, as an automaton with interned integer states over bytes.
+ * JSON numbers whose value lies in a union of cells, as an automaton over bytes with interned
+ * integer states.
  *
- * A state is a set of parts (`part.ts`): of each cell what the text so far has left of it. Parts are named by the
- * language of their rest, not by their cell, so all unbounded numbers of all schemas share a handful of states, and the
- * states of a bounded one differ only while its text is still a prefix of a bound. Rows of the table are filled on
- * demand. Every live state can reach an accepting one: parts that cannot do not exist.
+ * A state is a set of parts (`part.ts`), one for what remains of each cell. The key of a part names
+ * the language of what may follow, not its cell. So all unbounded numbers of all schemas share a
+ * handful of states, and the states of a bounded one differ only while its text is still a prefix
+ * of a bound. Table rows are filled on demand. Every live state can reach an accepting one, because
+ * there are no parts that cannot.
  *
- * Policy `plain` writes no exponent, no -0, integers without a point where the cell admits integers only, constants as
- * their plain decimal, and at most max(32, what bounds, moduli and constants need) digits on either side of the point.
- * Needs beyond `PlainDigits` digits are written with exponents rather than refused. Policy `all` is RFC 8259.
+ * Policy `plain` writes no exponent, no -0, no point if the cell admits integers only, constants as
+ * plain decimals, and on either side of the point at most max(32, what bounds, moduli and constants
+ * need) digits. It writes exponents rather than refuse numbers that need more than `PlainDigits`
+ * digits. Policy `all` is RFC 8259.
  */
 import { grown, TupleTable } from "../../intern.ts"
 import {
@@ -44,10 +47,10 @@ const symbols = new Uint8Array(256).fill(Other)
 for (const [symbol, byte] of symbolBytes.entries()) symbols[byte] = symbol
 symbols[0x45] = Exponent
 
-/** States of more parts are made from what each part was found to lead to. */
+/** The successors of states with more parts are computed from memoized successors of the parts. */
 const FewParts = 4
 
-/** A cell, and what it was made into: nothing yet, a constant among others, or its part. */
+/** A cell and its part: undefined before it is made and for constants, null if no text has it. */
 export interface CellEntry {
   readonly cell: NumberCell
   part?: Part | null
@@ -55,7 +58,7 @@ export interface CellEntry {
 
 interface State {
   readonly parts: readonly Part[]
-  /** The parts by number, ascending. */
+  /** Ids of the parts, ascending. */
   readonly partIds: readonly number[]
   readonly accepting: boolean
   bytes: readonly number[] | null
@@ -64,24 +67,27 @@ interface State {
 
 class Numbers {
   private readonly states: State[] = []
-  /** States by their parts' numbers. */
+  /** State ids, by part ids. */
   private readonly ids = new TupleTable()
-  /** Parts that were met, the first of each key, and their numbers. */
+  /** The first part of each key, by id, and the ids by key. */
   private readonly parts: Part[] = []
   private readonly partIds = new Map<string, number>()
-  /** Number of the next part + 2 where it was asked for. Shape [parts, 16], row-major; 0 = not computed yet, 1 = none. */
+  /** Id of the next part + 2. Shape [parts, 16], row-major; 0 = not computed yet, 1 = none. */
   private partTable = new Int32Array(0)
   /** Next state + 1. Shape [S, 16], row-major; 0 = not computed yet, so 1 = dead. */
   private table = new Int32Array(Stride * 256)
 
-  /** Start states of single cells by policy and content. */
+  /** Start states of single cells, by policy and content. */
   private readonly starts = new Map<string, number>()
 
   constructor() {
     this.intern([])
   }
 
-  /** Start state of the union; 0 when nothing satisfies it. Costs the digits of the cells once for each. */
+  /**
+   * Returns the start state of the union; 0 if it is empty. Costs the digits of the cells, once per
+   * cell.
+   */
   start(cells: readonly NumberCell[], policy: NumberPolicy): number {
     if (cells.length !== 1)
       return this.startOf(
@@ -97,7 +103,10 @@ class Numbers {
     return state
   }
 
-  /** As `start`, and keeps in each entry what its cell was made into; `policy` is always the same for an entry. */
+  /**
+   * Like `start`, but caches the part of each cell in its entry. An entry must always come with the
+   * same `policy`.
+   */
   startOf(entries: readonly CellEntry[], policy: NumberPolicy): number {
     const parts: Part[] = []
     const points: Points = { texts: [], values: [], notDigits: [] }
@@ -118,14 +127,14 @@ class Numbers {
     return this.intern(parts.map((part) => this.partId(part)))
   }
 
-  /** Dead or a state from which an accepting one can be reached. */
+  /** Returns `Dead` or a state from which an accepting one can be reached. */
   next(state: number, byte: number): number {
     const at = state * Stride + symbols[byte]
     const known = this.table[at]
     return known !== 0 ? known - 1 : this.fill(state, symbols[byte], at)
   }
 
-  /** Whether the numeral `bytes` leads from `state` to an accepting one. */
+  /** Returns whether the numeral `bytes` leads from `state` to an accepting state. */
   accepts(state: number, bytes: Uint8Array): boolean {
     let at = state
     for (const byte of bytes) at = this.next(at, byte)
@@ -136,19 +145,19 @@ class Numbers {
     return this.states[state].accepting
   }
 
-  /** The bytes that lead on, ascending. */
+  /** Returns the bytes that lead to live states, ascending. */
   bytes(state: number): readonly number[] {
     const entry = this.states[state]
     entry.bytes ??= liveBytes(this, state)
     return entry.bytes
   }
 
-  /** Number of states so far; identities are below it. */
+  /** Count of the states so far; state ids are below it. */
   get stateCount(): number {
     return this.states.length
   }
 
-  /** The distinct values, ascending, or null when there are more than `cap`. */
+  /** Returns the distinct values, ascending, or null if there are more than `cap`. */
   values(cells: readonly NumberCell[], cap: number): readonly Decimal[] | null {
     return valuesOf(cells, cap)
   }
@@ -157,7 +166,7 @@ class Numbers {
     return cells.every(isEmptyCell)
   }
 
-  /** A shortest text that completes the state; empty for an accepting one. */
+  /** Returns a shortest text that completes the state; it is empty for an accepting one. */
   shortest(state: number): Uint8Array {
     const entry = this.states[state]
     entry.shortest ??= shortestText(entry.parts)
@@ -184,7 +193,7 @@ class Numbers {
     return next
   }
 
-  /** As `makeNextPart`, from memory: parts of thousands recur in many states. */
+  /** Memoizes `makeNextPart`: with thousands of parts, the same ones recur in many states. */
   private nextPart(id: number, symbol: number): number {
     const at = id * Stride + symbol
     if (at >= this.partTable.length) {
@@ -198,7 +207,7 @@ class Numbers {
     return known - 2
   }
 
-  /** Number of the part after `symbol`, -1 for none. */
+  /** Returns the id of the part after `symbol`, or -1. */
   private makeNextPart(id: number, symbol: number): number {
     const rest = this.parts[id].next(symbol)
     return rest === null ? -1 : this.partId(rest)
@@ -213,11 +222,11 @@ class Numbers {
     return id
   }
 
-  /** The state of these parts, in any order. */
+  /** Returns the state of these parts, which may come in any order. */
   private intern(partIds: readonly number[]): number {
     const distinct = partIds.length > 1 ? ascending(partIds) : partIds
     const id = this.ids.intern(distinct)
-    // By its number: where this threw for a state before, that one is still to be made.
+    // The id may be older than its state: an earlier call may have thrown before it made the state.
     if (this.states[id] === undefined) {
       const parts = distinct.map((part) => this.parts[part])
       const state: State = {
@@ -257,7 +266,7 @@ function liveBytes(table: Numbers, state: number): number[] {
   return bytes
 }
 
-/** Reads an optional minus sign, then goes on in one half. */
+/** Reads an optional minus sign and continues in one half. */
 class Signed implements Part {
   readonly key: string
   readonly accepting = false
@@ -317,7 +326,7 @@ function plainHalf(half: Half): Part | null {
   const { range, multiple, excluded, text } = half
   const digitsOnly = text === "digits" || (text === "any" && multiple !== null && isIntegral(multiple))
   const moduli = multiple === null ? excluded : [multiple, ...excluded]
-  // Enough to step over the excluded multiples once the interval holds the bounds.
+  // Leaves room to step over the excluded multiples once the interval holds the bounds.
   const spare = 1 + excluded.length
   let digits = adjusted(range.hi ?? range.lo)
   let places = Math.max(-range.lo.exponent, -(range.hi?.exponent ?? 0))
@@ -333,14 +342,17 @@ function clamp(need: number): number {
   return Math.min(PlainDigits, Math.max(UsualDigits, need))
 }
 
-/** Constants found among the cells: of one spelling, and in every spelling. */
+/** The constants among the cells: those of one spelling, and those in every spelling. */
 interface Points {
   readonly texts: string[]
   readonly values: Decimal[]
   readonly notDigits: Decimal[]
 }
 
-/** Takes a constant as its plain decimal and as it was written; false when the cell is none or that text is too long. */
+/**
+ * Adds a constant as its plain decimal and as it was written. Returns false if the cell is not a
+ * constant or the text is too long.
+ */
 function pushPlain(cell: NumberCell, { texts }: Points): boolean {
   const value = pointOf(cell)
   if (value === null || adjusted(value) > PlainDigits || value.exponent < -PlainDigits) return false
@@ -355,7 +367,7 @@ function pushPlain(cell: NumberCell, { texts }: Points): boolean {
   return true
 }
 
-/** Takes a constant in all its spellings; false when the cell is none. */
+/** Adds a constant in all its spellings. Returns false if the cell is not a constant. */
 function pushAll(cell: NumberCell, points: Points): boolean {
   const value = pointOf(cell)
   if (value === null || (cell.form === "lexicalInteger" && adjusted(value) > PlainDigits)) return false
@@ -379,5 +391,7 @@ function listed(values: readonly Decimal[], notDigits: boolean): Part | null {
   return positive === null && negative === null ? null : new Signed(positive, negative)
 }
 
-/** The one table of number states. It only grows; equal languages met in different schemas share their states. */
+/**
+ * The one table of number states. It only grows; equal languages of different schemas share states.
+ */
 export const numbers = new Numbers()

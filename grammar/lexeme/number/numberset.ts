@@ -1,8 +1,9 @@
 /**
- * Sets of numbers from which values are taken one by one: what is left of unique items, without starting again each time.
+ * Sets of numbers from which values are removed one by one, for unique items, without rebuilding
+ * them.
  *
- * A set is a list of cells with their parts. A value that is taken out splits the cells around it; all others, and what
- * was made of them, are shared with the set before. Costs a look at each cell.
+ * A set is a list of cells with their parts. Removing a value splits the cells that hold it; the
+ * new set shares all other cells and their parts with the old one. Costs a look at each cell.
  */
 import { compare, type Decimal, equals } from "./decimal.ts"
 import { type CellEntry, type NumberCell, type NumberPolicy, numbers } from "./number.ts"
@@ -44,7 +45,7 @@ export class NumberSet {
     return new NumberSet(entries, this.policy)
   }
 
-  /** The number state of the set; 0 when it is empty. */
+  /** Returns the number state of the set; 0 if the set is empty. */
   get state(): number {
     return this.entries.length === 1
       ? numbers.start([this.entries[0].cell], this.policy)

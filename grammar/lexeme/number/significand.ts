@@ -1,20 +1,20 @@
 /**
  * The digits of a number, a point and the exponent: one half of a cell as a finite automaton.
  *
- * A significand S with f digits after the point and an exponent E mean S·10^(E−f). Each condition
- * on the value is, for a fixed S, a threshold on E: a bound compares the digits of S with its own
- * and asks for E above or below some integer; a modulus odd·2^twos·5^fives asks for E ≥ T once odd
- * divides S. So at `e` a part turns into an interval of exponents, and where none may be written,
- * the text may end if 0 lies in that interval. More digits before the point are to S what an
- * exponent is, so with and without exponents the same conditions are left of a half.
+ * A significand S with f digits after the point and an exponent E mean S·10^(E−f). For a fixed S,
+ * each condition on the value is a threshold on E: a bound compares its digits with those of S and
+ * asks for E above or below some integer; a modulus odd·2^twos·5^fives asks for E ≥ T once odd
+ * divides S. So at `e` a part turns into an interval of exponents, and without exponents the text
+ * may end if 0 lies in that interval. Further digits before the point act on S as an exponent does,
+ * so both forms keep the same conditions of a half.
  *
- * A part forgets S as far as possible: of each bound the threshold and the digits not yet compared
- * remain, of each modulus the residue and the threshold. With nothing to remember the parts are the
- * six states of a JSON number. Without an exponent more is forgotten, since E is 0 in the end:
- * thresholds below 0, and all of S but its residue modulo the least integer that all moduli divide.
- * A prefix strictly inside its bounds is "any k digits", the same part in every schema. S itself
- * stays on the part as a witness: it decides whether anything can follow, the same for all S with
- * equal key.
+ * A part forgets as much of S as possible. It keeps the threshold and the digits not yet compared
+ * of each bound, and the residue and the threshold of each modulus. With nothing to remember the
+ * parts are the six states of a JSON number. Without exponents more is forgotten, since E is 0 in
+ * the end: thresholds below 0, and all of S but its residue modulo the least integer that all
+ * moduli divide. A prefix strictly inside its bounds is "any k digits", the same part in every
+ * schema. The part still holds one S as a witness. The witness decides whether anything can follow,
+ * with the same result for every S of an equal key.
  */
 import { ownText } from "../../utf8.ts"
 import type { Half } from "./cell.ts"
@@ -61,10 +61,10 @@ export function scientificPart(half: Half): Part {
 }
 
 /**
- * The texts of a half without exponents, or null when there are none. `digits` (may be Infinity)
- * bounds the digits before the point, `places` those after it, where 0 forbids the point; `places`
- * must be 0 where `digits` is Infinity. Both become part of the half: the first as an upper end,
- * the second as the grid 10^-places.
+ * Returns a part for the texts of a half without exponents, or null if there are none. `digits`
+ * (may be Infinity) bounds the digits before the point, `places` those after it; 0 places forbid
+ * the point. `places` must be 0 if `digits` is Infinity. Both become part of the half: the first as
+ * an upper end, the second as the grid 10^-places.
  */
 export function fixedPart(
   { range, multiple, excluded, text }: Half,
@@ -85,12 +85,15 @@ export function fixedPart(
   return half && new Start(half, places)
 }
 
-/** Between integers, the same integers with closed ends: `x > 5` and `x ≥ 6` become one part. */
+/**
+ * Returns closed integer ends that hold the same integers, so that `x > 5` and `x ≥ 6` become one
+ * part.
+ */
 function integerEnds({ lo, loOpen, hi, hiOpen }: Interval): Interval {
   let low = ceil(lo)
   if (loOpen && isInteger(lo)) low += 1n
   if (hi === null) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
-  // 10^digits stays an open end: it says "any `digits` digits" with one digit.
+  // 10^digits stays an open end: it means "any `digits` digits" and has one digit itself.
   if (hiOpen && hi.digits === 1n) return { lo: makeDecimal(low, 0), loOpen: false, hi, hiOpen }
   let high = floor(hi)
   if (hiOpen && isInteger(hi)) high -= 1n
@@ -101,7 +104,7 @@ class Start implements Part {
   readonly key: string
   readonly accepting = false
   readonly half: Half
-  /** How many digits may stand after the point; null: any number of them, and an exponent. */
+  /** Largest count of digits after the point; null allows any count, and an exponent. */
   readonly maxPlaces: number | null
 
   constructor(half: Half, maxPlaces: number | null) {
@@ -124,7 +127,10 @@ class Start implements Part {
   }
 }
 
-/** The part after a significand with so many places; null if it leads to no text. */
+/**
+ * Returns the part after a significand with `places` digits after the point, or null if no text
+ * follows.
+ */
 function makePart(start: Start, phase: Phase, significand: bigint, places: number): Part | null {
   if (start.maxPlaces !== null && (phase === "point" ? 1 : places) > start.maxPlaces) return null
   const part = new Significand(start, phase, ...shorten(start.half, significand, places))
@@ -132,9 +138,9 @@ function makePart(start: Start, phase: Phase, significand: bigint, places: numbe
 }
 
 /**
- * Bounds look at no more digits than they have: of those behind, one remains that says whether all
- * were zeros. Moduli look at every digit. The places may become negative, the size of the number
- * stays.
+ * Bounds depend on no more digits than they have themselves, so the rest shrinks to one digit that
+ * says whether all of it was zeros. Moduli depend on every digit. The places may become negative;
+ * the magnitude of the number stays the same.
  */
 function shorten(half: Half, significand: bigint, places: number): [significand: bigint, places: number] {
   const { range, multiple, excluded } = half
@@ -153,7 +159,7 @@ class Significand implements Part {
   readonly half: Half
   readonly phase: Phase
   readonly significand: bigint
-  /** Digits after the point, less the digits that `shorten` has dropped. */
+  /** Count of digits after the point, minus the digits that `shorten` has dropped. */
   readonly places: number
 
   constructor(start: Start, phase: Phase, significand: bigint, places: number) {
@@ -187,7 +193,7 @@ class Significand implements Part {
     return this.phase === "point" || this.start.maxPlaces !== null ? noSpans : this.thresholds()
   }
 
-  /** The exponents E with significand·10^(E − places) in the half. */
+  /** Returns the exponents E with significand·10^(E − places) in the half. */
   private thresholds(): readonly Span[] {
     const { half, significand, places } = this
     const { lo, loOpen, hi, hiOpen } = half.range
@@ -209,7 +215,7 @@ class Significand implements Part {
     }
     if (half.multiple !== null) low = Math.max(low, firstExponent(half.multiple, value))
     for (const modulus of half.excluded) high = Math.min(high, firstExponent(modulus, value) - 1)
-    // Both are infinite when nothing but a modulus asks, and no exponent meets it.
+    // Both are infinite if there is only a modulus and no exponent meets it.
     return low <= high && low !== Number.POSITIVE_INFINITY ? [{ lo: low, hi: high }] : noSpans
   }
 
@@ -226,7 +232,9 @@ class Significand implements Part {
     return null
   }
 
-  /** A completion of so many digits and so many other characters: a point, an exponent. */
+  /**
+   * Returns a completion with `digits` digits and `others` other characters: a point, an exponent.
+   */
   private completion(digits: number, others: number): string | null {
     const { half, phase, significand, places } = this
     const { maxPlaces } = this.start
@@ -237,8 +245,8 @@ class Significand implements Part {
     else if (phase === "zero") layouts.push({ behind: 0, point: 0 })
     else if (phase === "integer") {
       layouts.push({ behind: 0, point: 0 })
-      // A point amid the digits pays only where it makes the exponent unnecessary: then the bounds
-      // say about where it stands.
+      // A point amid the digits pays only if it avoids the exponent. Then the bounds give its
+      // approximate position.
       const { lo, hi } = half.range
       const size = digits + digitCount(significand) - places
       const fewest = others > 1 ? digits : hi === null ? 1 : Math.max(1, size - adjusted(hi))
@@ -268,10 +276,10 @@ class Significand implements Part {
   }
 
   /**
-   * Exponents of that sign and so many digits that are worth trying for `digits` further digits,
-   * `behind` of them after the point. Far above the powers of the moduli all exponents are alike,
-   * and so far below; what distinguishes them there is an end of the range. So: those near the
-   * moduli, and those at both ends.
+   * Returns the exponents with this sign and `width` digits that are worth trying for `digits`
+   * further digits, `behind` of them after the point. All exponents far above the powers of the
+   * moduli are alike, and so are all far below; only the ends of the range distinguish them. So it
+   * returns those near the moduli and those at both ends.
    */
   private candidates(digits: number, behind: number, sign: 1 | -1, width: number): number[] {
     const { half, significand, places } = this
@@ -280,7 +288,7 @@ class Significand implements Part {
     const most = Math.min(10 ** width - 1, 2 ** 52)
     const from = sign === 1 ? least : -most
     const to = sign === 1 ? most : -least
-    // How many digits the number has before the point with exponent 0, at most and at least.
+    // Count of digits that the number has before the point with exponent 0, at most and at least.
     const length = significand === 0n ? 0 : digitCount(significand)
     const size = length + digits - places - behind
     const smallest = significand === 0n ? 1 - places - behind : size
@@ -320,8 +328,8 @@ class Significand implements Part {
   }
 
   /**
-   * The least rest of `digits` digits that makes a value of the half, where the last of them stands
-   * for 10^`power`.
+   * Returns the least `digits` further digits that make a value of the half, or null. The last
+   * digit stands for 10^`power`.
    */
   private firstRest(digits: number, power: number): bigint | null {
     const { half, significand } = this
@@ -336,7 +344,7 @@ class Significand implements Part {
     return value === null ? null : scaledTo(value, power) - significand * 10n ** BigInt(digits)
   }
 
-  /** What the future depends on, as text. */
+  /** Returns a text of everything on which the possible continuations depend. */
   private memory(): string {
     const { half, significand, places } = this
     const { range, multiple, excluded } = half
@@ -355,7 +363,7 @@ class Significand implements Part {
   }
 
   /**
-   * As `memory`, where no exponent follows and at most `left` more digits stand behind the point.
+   * Like `memory`, if no exponent follows and at most `left` more digits stand behind the point.
    */
   private fixedMemory(left: number): string {
     const { half, phase, significand, places } = this
@@ -367,41 +375,41 @@ class Significand implements Part {
       return hi === null ? memory : `${memory}<${thresholdText(this.threshold(hi, hiOpen))}`
     }
     const multiple = shiftModulus(half.multiple ?? one, places)
-    // Only zeros may follow, if anything: the rest no longer asks where the number came from.
+    // At most zeros may follow, so the origin of the number no longer matters.
     if (isIntegral(multiple)) return `${left}|`
     const excluded = new Set<Modulus>()
     for (const modulus of half.excluded) {
       const shifted = shiftModulus(modulus, places)
-      // Zeros alone meet an integer modulus, and only if the digits so far do.
+      // Zeros keep a multiple of an integer modulus only if the digits so far are one.
       if (!isIntegral(shifted)) excluded.add(shifted)
       else if (divides(shifted, significand, 0)) excluded.add(lcm(one, multiple))
     }
     return `${left}|${residueText(significand, multiple, [...excluded])}${restText(half.range, significand, places)}`
   }
 
-  /** What `bound` says of the significand. `meets`: equal digits are on the side of larger ones. */
+  /** Compares the significand with `bound`. `meets` counts equal digits as larger ones. */
   private threshold(bound: Decimal, meets: boolean): Threshold {
     return thresholdOf(this.significand.toString(), digitCount(this.significand) - this.places, bound, meets)
   }
 
-  /** Whether some digits, and some exponent where one may follow, lead into the half. */
+  /** Returns whether some digits, and an exponent if one may follow, lead into the half. */
   isAlive(): boolean {
     const { half, phase, significand, places } = this
     const { range, multiple, excluded } = half
     const { maxPlaces } = this.start
-    // Powers that the last digit of the significand may stand for: further digits before the point
-    // are one more each.
+    // Powers of ten that the last digit of the significand may stand for. Each further digit before
+    // the point raises it by one.
     const isPlaced = maxPlaces !== null && phase !== "integer"
     const lowest = maxPlaces === null ? Number.NEGATIVE_INFINITY : -places
     if (!isPlaced) {
-      // Zeros so far, and digits and exponents to come: every value of the half can still be
-      // written.
+      // All digits are zeros so far, and digits and exponents may follow: the text can still become
+      // every value of the half.
       if (significand === 0n || range.hi === null) return true
       if (range.hi.sign === 0) return false
     }
     const least = multiple === null ? range.lo : larger(range.lo, multiple.value)
     const highest = isPlaced || range.hi === null ? lowest : adjusted(range.hi) - digitCount(significand)
-    // From the largest power down; powers far inside succeed at once, so few are tried.
+    // Goes down from the largest power. Powers far inside succeed at once, so few are tried.
     for (let power = highest; power >= lowest; power--) {
       const above = makeDecimal(significand + 1n, power)
       if (!isPlaced && least.sign > 0 && compare(above, least) <= 0) return false
@@ -424,9 +432,9 @@ function compareDigits(a: Decimal, b: Decimal): number {
 }
 
 /**
- * A bound seen from a prefix: the exponent at which both have the same size, and the digits of the
- * bound still to be compared. Null where these decide nothing: lower bounds ask for `level` at
- * least, upper ones for less.
+ * A bound as seen from a prefix: the exponent at which both have the same size, and the digits of
+ * the bound that are not compared yet. `rest` is null if these decide nothing: then a lower bound
+ * requires at least `level`, and an upper one requires less.
  */
 interface Threshold {
   readonly level: number
@@ -438,8 +446,7 @@ function thresholdText({ level, rest }: Threshold): string {
 }
 
 /**
- * `meets`: equal digits are on the side of larger ones (lower bounds included, upper bounds
- * excluded).
+ * `meets` counts equal digits as larger ones, as an included lower or an excluded upper bound does.
  */
 function thresholdOf(digits: string, size: number, bound: Decimal, meets: boolean): Threshold {
   const level = adjusted(bound) - size
@@ -453,7 +460,10 @@ function thresholdOf(digits: string, size: number, bound: Decimal, meets: boolea
   return { level, rest: /[1-9]/.test(digits.slice(shared)) || meets ? null : "" }
 }
 
-/** What a range leaves of the rests in [0, 1) behind the digits, in units of the last one. */
+/**
+ * Returns the bounds on the fraction in [0, 1) that may follow the digits, in units of the last
+ * digit.
+ */
 function restText({ lo, loOpen, hi, hiOpen }: Interval, significand: bigint, places: number): string {
   const start = makeDecimal(significand, 0)
   const low = subtract(shift(lo, places), start)
@@ -463,7 +473,7 @@ function restText({ lo, loOpen, hi, hiOpen }: Interval, significand: bigint, pla
   return `${isLow ? `>${decimalKey(low)}${loOpen ? "" : "="}` : ""}${isHigh ? `<${decimalKey(high)}${hiOpen ? "" : "="}` : ""}`
 }
 
-/** The moduli, and the residue modulo the least integer that all of them divide. */
+/** Returns the moduli, and the residue modulo the least integer that all of them divide. */
 function residueText(significand: bigint, multiple: Modulus, excluded: readonly Modulus[]): string {
   const key = `${multiple.key}/${excluded.map((modulus) => modulus.key).join()}`
   let period = periods.get(key)
@@ -477,7 +487,7 @@ function residueText(significand: bigint, multiple: Modulus, excluded: readonly 
 
 const periods = new Map<string, bigint>()
 
-/** The least E for which value·10^E is a multiple; Infinity when none is. */
+/** Returns the least E for which value·10^E is a multiple; Infinity if there is none. */
 function firstExponent(modulus: Modulus, value: Decimal): number {
   if (value.digits % modulus.odd !== 0n) return Number.POSITIVE_INFINITY
   const twos = modulus.twos - valuation(value.digits, 2n)
@@ -486,9 +496,9 @@ function firstExponent(modulus: Modulus, value: Decimal): number {
 }
 
 /**
- * The residue and the powers of a significand s0·10^zeros (how many zeros and places: more digits
- * undo the zeros). With p the prime that the modulus has more often, c times more, a further digit
- * other than 0 makes S the new s0, and min(v_p(s0), c) follows from S modulo p^c.
+ * Returns the residue and the powers of a significand s0·10^zeros (and the zeros and places: more
+ * digits undo the zeros). With p the prime that the modulus has more often, c times more, a further
+ * digit other than 0 makes S the new s0, and min(v_p(s0), c) follows from S modulo p^c.
  */
 function modulusMemory(significand: bigint, places: number, modulus: Modulus): string {
   const { odd, twos, fives, key } = modulus
