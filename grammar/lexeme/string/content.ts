@@ -1,13 +1,14 @@
 /**
- * Content automata: languages of decoded text, over its UTF-8 bytes, before any JSON spelling is put around it.
+ * Content automata: languages of decoded text over its UTF-8 bytes, without the spelling of JSON.
  *
- * Three kinds, interned, so that equal contents are one integer in every schema:
+ * There are three kinds. Contents are interned, so equal ones are one integer in every schema:
  * - an expression;
- * - names over a base, which is an expression or a length: "these names with these tags, everything else as in the base" (base 0: nothing else). Once a
- *   text has left the names it is in the plain base, so an open object's keys are the plain string's states except
- *   along the declared names;
+ * - names over a base, which is an expression or a length: these names with these tags, and any
+ *   other text as in the base (base 0: no other text). A text that has left the names is in the
+ *   plain base, so the keys of an open object are the plain string's states except along its names;
  * - a length: another content with at least `min` and at most `max` more characters.
- * Content 0 is dead: from every other id some text is still accepted.
+ *
+ * Content 0 is dead. Every other content still accepts some text.
  */
 import { QuadTable } from "../../intern.ts"
 import type { Reach } from "../expr/clamp.ts"
@@ -30,10 +31,10 @@ import {
   nameTag,
 } from "./names.ts"
 
-/** No text is accepted from here. */
+/** The content that accepts no text. */
 export const NoContent = 0
 
-// Kinds of contents, with what stands beside them in `partsOfContent`.
+// Kinds of contents, each with the operands that follow it in `partsOfContent`.
 /** [expression] */
 export const ExprKind = 0
 /** [names, base] */
@@ -41,24 +42,24 @@ export const NamesKind = 1
 /** [content of an expression, min, max] */
 export const LengthKind = 2
 
-/** [kind, a, b, c]; id 0 is taken by the dead content. */
+/** [kind, a, b, c]. Id 0 is the dead content. */
 const table = new QuadTable()
 table.intern(-1, 0, 0, 0)
 
-/** Bytes of all contents. */
+/** Returns the bytes of all contents. */
 export function contentBytes(): number {
   return table.bytes
 }
 
-/** Whether names over a base hold any text, where it was not told at once. */
+/** Whether names over a base accept any text, unless that is obvious. */
 const holdText = new Map<number, boolean>()
 
-/** Texts of `expr`. */
+/** Returns the texts of `expr`. */
 export function exprContent(expr: ExprId): number {
   return exprs.isNever(expr) ? NoContent : table.intern(ExprKind, expr, 0, 0)
 }
 
-/** The names of trie `names` with their tags, and otherwise the texts of `base`. */
+/** Returns the names of trie `names` with their tags, and all other texts as in `base`. */
 export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
   const id = table.intern(NamesKind, names, base, 0)
@@ -71,7 +72,7 @@ export function namesContent(names: number, base: number): number {
   return holds ? id : NoContent
 }
 
-/** Whether the base has a text that is not excluded. */
+/** Returns whether the base has a text that is not excluded. */
 function hasText(names: number, base: number): boolean {
   if (base === NoContent) return false
   const texts = finiteTexts(exprOf(base), excludedCount(names))
@@ -81,12 +82,13 @@ function hasText(names: number, base: number): boolean {
   return texts.some((text) => !excluded.has(encoder.encode(text).join()))
 }
 
-/** The texts of a content without names. */
+/** Returns the texts of a content without names. */
 function exprOf(content: number): ExprId {
   const [kind, a, min, max] = table.view(content)
   if (kind === ExprKind) return a
   if (kind !== LengthKind) throw new Error("internal: names lie over names")
-  // Inside a character, which is counted already, its last bytes come first.
+  // A content may be inside a character that is already counted; then the remaining bytes of that
+  // character come first.
   const counted = exprs.loop(exprs.anyChar, min, max)
   return exprs.and([
     table.at(a, 1),
@@ -94,15 +96,15 @@ function exprOf(content: number): ExprId {
   ])
 }
 
-/** Texts of `inner` (an expression) with `min` to `max` more characters. */
+/** Returns the texts of `inner` (an expression) that have `min` to `max` more characters. */
 export function lengthContent(inner: number, min: number, max: number): number {
   if (inner === NoContent || (min <= 0 && max === Unbounded)) return inner
-  // A content keeps 31 bits of each bound, and no text is as long.
+  // A content keeps 31 bits of each bound. No text is that long.
   const least = Math.min(Math.max(0, min), MaxCount)
   if (table.at(inner, 0) !== ExprKind) throw new Error("internal: only an expression can have a length")
   const expr = table.at(inner, 1)
   if (!canHaveLength(expr, least, max)) return NoContent
-  // A bound that all texts keep says nothing.
+  // Drops a bound that holds for all texts anyway.
   const { low, high } = exprLengths(expr)
   const [needed, most] = [least <= low ? 0 : least, max >= high ? Unbounded : max]
   return needed === 0 && most === Unbounded ? inner : table.intern(LengthKind, inner, needed, most)
@@ -111,7 +113,7 @@ export function lengthContent(inner: number, min: number, max: number): number {
 /** Every text. */
 export const anyContent = exprContent(exprs.anyText)
 
-/** What remains of `content` after `byte`. */
+/** Returns the content after `byte`. */
 export function nextContent(content: number, byte: number): number {
   if (content === anyContent && byte < 0x80) return anyContent
   switch (table.at(content, 0)) {
@@ -134,7 +136,7 @@ export function nextContent(content: number, byte: number): number {
   }
 }
 
-/** Tag of the text that ends here, 0 if none may. */
+/** Returns the tag of a text that ends here, or 0 if none may end. */
 export function contentTag(content: number): number {
   switch (table.at(content, 0)) {
     case ExprKind:
@@ -151,12 +153,15 @@ export function contentTag(content: number): number {
   }
 }
 
-/** [kind, …] of a content other than the dead one. Valid until the next content is made. */
+/** Returns [kind, …] of a content that is not dead. Valid until the next content is made. */
 export function partsOfContent(content: number): Int32Array {
   return table.view(content)
 }
 
-/** For names over a base, and for a state of a machine that has one: the base and the bytes on which the two may differ. Else null. */
+/**
+ * Returns the base of names, or of a machine's state that has one, and the bytes on which the two
+ * may differ; null for other contents.
+ */
 export function contentOverlay(content: number): { base: number; bytes: readonly number[] } | null {
   const kind = table.at(content, 0)
   if (kind === ExprKind) {
@@ -167,25 +172,28 @@ export function contentOverlay(content: number): { base: number; bytes: readonly
   return { base: table.at(content, 2), bytes: nameBytes(table.at(content, 1)) }
 }
 
-/** For a state of a machine from which many bytes go on whatever follows: those. Else null. */
+/**
+ * Returns the bytes that a machine's state with many of them accepts whatever follows; null for
+ * other contents.
+ */
 export function contentFree(content: number): FreeBytes | null {
   return table.at(content, 0) === ExprKind ? machineFree(table.at(content, 1)) : null
 }
 
-/** Writes what remains after each byte into `row`. Shape [256], contents. */
+/** Writes the content after each byte into `row`. Shape [256], contents. */
 export function contentRow(content: number, row: Int32Array): void {
   if (table.at(content, 0) === NamesKind) {
     const base = table.at(content, 2)
     if (base === NoContent) row.fill(NoContent)
     else contentRow(base, row)
-    // Few bytes lead along names.
+    // Only few bytes continue a name.
     for (const byte of nameBytes(table.at(content, 1))) row[byte] = nextContent(content, byte)
     return
   }
   row.fill(NoContent)
   const isExpr = table.at(content, 0) === ExprKind
   const expr = isExpr ? content : table.at(content, 1)
-  // A copy: looking for emptiness below may ask for other rows.
+  // This is a copy, because the test of emptiness below may compute other rows.
   const ranges = Array.from(exprs.row(table.at(expr, 1)))
   for (let i = 0; i < ranges.length; i += 2) {
     const low = ranges[i] & 0xff
@@ -195,8 +203,8 @@ export function contentRow(content: number, row: Int32Array): void {
 }
 
 /**
- * A content that no token within `reach` can tell from `content`: bounds that none reaches are replaced by the nearest
- * one that none does. Local masks are shared under this key.
+ * Returns a content that no token within `reach` can distinguish from `content`: bounds beyond
+ * reach are replaced by the nearest bound beyond reach. Local masks are shared under this key.
  */
 export function clampedContent(content: number, reach: Reach): number {
   switch (table.at(content, 0)) {
@@ -205,7 +213,7 @@ export function clampedContent(content: number, reach: Reach): number {
     case LengthKind: {
       const inner = table.at(content, 1)
       const [low, high] = [table.at(content, 2), table.at(content, 3)]
-      // Where a token reaches the bound anyway, the automaton need not be asked.
+      // If a token reaches the bound anyway, the automaton does not matter.
       if (high === Unbounded ? low > 0 && low <= reach.bytes : high <= reach.bytes) return content
       const threshold = lengthThreshold(table.at(inner, 1))
       if (threshold < 0) return content
@@ -225,8 +233,8 @@ export function clampedContent(content: number, reach: Reach): number {
 }
 
 /**
- * How many more characters of any kind `content` can read without dying, whatever they are: `Unbounded` for the plain
- * text, and for a search that may still begin later; -1 where some character matters.
+ * Returns how many more characters of any kind `content` can read without dying. It is `Unbounded`
+ * for the plain text and for a search that may still begin later, and -1 if characters matter.
  */
 export function characterRoom(content: number): number {
   switch (table.at(content, 0)) {
@@ -243,14 +251,20 @@ export function characterRoom(content: number): number {
   }
 }
 
-/** For the plain text with a length: the fewest characters that must come; -1 for other contents. */
+/**
+ * Returns the least count of characters that the plain text with a length still needs; -1 for other
+ * contents.
+ */
 export function neededCharacters(content: number): number {
   if (content === anyContent) return 0
   if (table.at(content, 0) !== LengthKind) return -1
   return table.at(table.at(content, 1), 1) === exprs.anyText ? table.at(content, 2) : -1
 }
 
-/** Whether the language holds Σ*·S for some S that is not empty: then no text is a dead end. Sound, not complete. */
+/**
+ * Returns true only if the language contains Σ*·S for a non-empty S: then every text can be
+ * continued. Sound, not complete.
+ */
 function canBeginLater(expr: ExprId): boolean {
   if (expr === exprs.anyText) return true
   switch (kindOf(expr)) {
@@ -264,16 +278,19 @@ function canBeginLater(expr: ExprId): boolean {
   }
 }
 
-/** Whether some character from `low` to `high` (code points, no surrogates between) may come next. */
+/**
+ * Returns whether a character from `low` to `high` (code points, no surrogates between) may come
+ * next.
+ */
 export function canReadCharacter(content: number, low: number, high: number): boolean {
   if (low > high) return false
   if (isAnyButNames(content) || content === anyContent) return true
   if (table.at(content, 0) === ExprKind) {
     const overlay = contentOverlay(content)
-    // Inside a character no other one begins.
+    // Within a character no other one can begin.
     const isInside = overlay?.base === NoContent && overlay.bytes.every((byte) => byte >= 0x80 && byte < 0xc0)
     if (overlay?.base === NoContent) {
-      // Ways that are made when they are asked for: the first one that there is will do.
+      // These successors are made on demand, so the first live one ends the test.
       const isOne = (byte: number) => byte >= low && byte <= high && byte < 0x80
       if (overlay.bytes.some((byte) => isOne(byte) && nextContent(content, byte) !== NoContent)) return true
       if (high < 0x80) return false
@@ -300,19 +317,22 @@ function canReadRange(content: number, low: number, high: number): boolean {
   return sequences.some((sequence) => canReadSequence(content, sequence, 0))
 }
 
-/** Whether `content` is names over the plain text: it differs from that only in the tags of texts that end. */
+/**
+ * Returns whether `content` is names over the plain text, from which it differs only in the tags of
+ * texts that end.
+ */
 export function isAnyButNames(content: number): boolean {
   return table.at(content, 0) === NamesKind && table.at(content, 2) === anyContent
 }
 
-/** Byte sequences by range of code points: the few ranges that escapes ask for. */
+/** Byte sequences by range of code points. Escapes use few ranges. */
 const sequencesOf = new Map<number, number[][]>()
 
 function canReadSequence(content: number, ranges: readonly number[], at: number): boolean {
   if (content === NoContent) return false
   if (at === ranges.length) return true
   if (table.at(content, 0) === NamesKind) {
-    // Few bytes lead along names; on all others the base decides.
+    // Only few bytes continue a name; the base decides on the others.
     const base = table.at(content, 2)
     if (base !== NoContent && canReadSequence(base, ranges, at)) return true
     return nameBytes(table.at(content, 1)).some(
@@ -322,7 +342,7 @@ function canReadSequence(content: number, ranges: readonly number[], at: number)
         canReadSequence(nextContent(content, byte), ranges, at + 2),
     )
   }
-  // Bytes of one range of the expression lead to the same place, with a length or without.
+  // All bytes of one range of the expression have the same successor, also with a length.
   const expr = table.at(table.at(content, 0) === ExprKind ? content : table.at(content, 1), 1)
   const row = exprs.row(expr).slice()
   for (let i = 0; i < row.length; i += 2) {
@@ -333,7 +353,7 @@ function canReadSequence(content: number, ranges: readonly number[], at: number)
   return false
 }
 
-/** What remains of `content` after one character. */
+/** Returns the content after one character. */
 export function nextCharacter(content: number, codePoint: number): number {
   let rest = content
   for (const byte of utf8Bytes(codePoint)) {
@@ -351,7 +371,7 @@ export function utf8Bytes(codePoint: number): number[] {
   return [0xf0 | (codePoint >> 18), 0x80 | ((codePoint >> 12) & 63), ...last]
 }
 
-/** The code points low..high as sequences of byte ranges [lo, hi, lo, hi, …]. */
+/** Returns the code points low..high as sequences of byte ranges [lo, hi, lo, hi, …]. */
 function utf8Sequences(low: number, high: number): number[][] {
   const sequences: number[][] = []
   const split = (lo: number, hi: number) => {

@@ -1,56 +1,62 @@
 /**
  * The nodes of all tries of names.
  *
- * A node is the tuple [tag, byte, child, byte, child, …] with ascending bytes; equal nodes are one integer, and a child has a
- * smaller number than its parents. Most nodes only lead on: no tag, one child, and that the node made just before. Such a *link* is
- * its byte, and the tuple to which the links lead. 1,500 choices of 500 words that were never seen take 24 MB so; as tuples they
- * took 94.
+ * A node is the tuple [tag, byte, child, byte, child, …] with ascending bytes. Equal nodes are one
+ * integer, and a child has a smaller number than its parents. Most nodes have no tag and one child,
+ * which was made just before them. Such a node is a *link*: it keeps its byte, and the tuple at the
+ * end of its run of links. 1,500 choices of 500 new words take 24 MB that way; as tuples they took
+ * 94.
  */
 import { grown, moreThan, TupleTable } from "../../intern.ts"
 
-/** Tag of a name that may not be used; names that may be have tags above it, or below it outside of keys. */
+/**
+ * Tag of a name that is excluded. Usable names have higher tags; outside of keys also a lower one.
+ */
 export const ExcludedTag = 2
 
 const tuples = new TupleTable()
-/** By tuple: its node; 0 = not made, where something was thrown behind the tuple. The tuple of node 0 is never looked up. */
+/**
+ * Node of each tuple; 0 = not made, since an error was thrown after the tuple was made. The tuple
+ * of node 0 is never looked up.
+ */
 let nodeOf = new Int32Array(16)
-/** By tuple: twice the names of its node that may not be used; odd: some may. */
+/** Twice the count of excluded names below each tuple's node; plus one if some names are usable. */
 let uses = new Int32Array(16)
 
-/** Nodes made so far. */
+/** Count of the nodes made so far. */
 let count = 0
-/** By node: its tuple; of a link the complement of the tuple to which it leads. */
+/** Tuple of each node; for a link, the complement of the tuple to which it leads. */
 let places = new Int32Array(1024)
-/** By node: the byte of a link. */
+/** Byte of each link, by node. */
 let bytes = new Uint8Array(1024)
 
 export function nameNodeCount(): number {
   return count
 }
 
-/** Bytes of all nodes. */
+/** Returns the bytes of all nodes. */
 export function nameTableBytes(): number {
   return tuples.bytes + nodeOf.byteLength + uses.byteLength + places.byteLength + bytes.length
 }
 
-/** The byte of a link, which leads to the node before it; -1 for other nodes. */
+/** Returns the byte of a link, whose child is the node before it; -1 for other nodes. */
 export function linkByte(node: number): number {
   return places[node] < 0 ? bytes[node] : -1
 }
 
-/** Tag of the name that ends at `node`, or 0. */
+/** Returns the tag of the name that ends at `node`, or 0. */
 export function nameTag(node: number): number {
   const place = places[node]
   return place < 0 ? 0 : tuples.values[tuples.offsets[place]]
 }
 
-/** How many bytes lead on from `node`. */
+/** Returns the count of children of `node`. */
 export function childCount(node: number): number {
   const place = places[node]
   return place < 0 ? 1 : (tuples.length(place) - 1) >>> 1
 }
 
-/** The byte of child `index`, in ascending order. */
+/** Returns the byte of child `index`; the bytes ascend. */
 export function childByte(node: number, index: number): number {
   const place = places[node]
   return place < 0 ? bytes[node] : tuples.at(place, 1 + 2 * index)
@@ -61,7 +67,7 @@ export function childAt(node: number, index: number): number {
   return place < 0 ? node - 1 : tuples.at(place, 2 + 2 * index)
 }
 
-/** The suffixes after `byte`; 0, the empty set, if there are none. */
+/** Returns the set of suffixes after `byte`; 0, the empty set, if there are none. */
 export function nameChild(node: number, byte: number): number {
   const place = places[node]
   if (place < 0) return bytes[node] === byte ? node - 1 : 0
@@ -71,7 +77,7 @@ export function nameChild(node: number, byte: number): number {
   return 0
 }
 
-/** The bytes that lead on from `node`, ascending. */
+/** Returns the bytes that have a child at `node`, ascending. */
 export function nameBytes(node: number): number[] {
   const place = places[node]
   if (place < 0) return [bytes[node]]
@@ -82,12 +88,12 @@ export function nameBytes(node: number): number[] {
   return found
 }
 
-/** Whether some name of `node` may be used. */
+/** Returns whether some name of `node` is usable. */
 export function hasUsableName(node: number): boolean {
   return (usesOf(node) & 1) === 1
 }
 
-/** How many names of `node` may not be used. */
+/** Returns how many names of `node` are excluded. */
 export function excludedCount(node: number): number {
   return usesOf(node) >>> 1
 }
@@ -97,7 +103,7 @@ function usesOf(node: number): number {
   return uses[place < 0 ? ~place : place]
 }
 
-/** Writes the tuple of `node` into `into`; returns its length. */
+/** Writes the tuple of `node` into `into` and returns its length. */
 export function writeNode(node: number, into: Int32Array): number {
   const place = places[node]
   if (place < 0) {
@@ -113,18 +119,19 @@ export function writeNode(node: number, into: Int32Array): number {
   return length
 }
 
-/** The node that is `tuple[0 .. length)`. */
+/** Returns the node of `tuple[0 .. length)`. */
 export function internNode(tuple: ArrayLike<number>, length = tuple.length): number {
   if (length === 1 && isEnd(tuple[0])) return tuple[0]
   if (length === 3 && tuple[0] === 0) {
     const byte = tuple[1]
     const child = tuple[2]
-    // Nothing can lie above the newest node yet.
+    // The newest node has no parent yet.
     if (child === count - 1) {
       makeRoom(1)
       return addLink(byte)
     }
-    // A link lies beside its child: a name that was met before costs a step through memory a byte, and no look-up.
+    // A link lies beside its child, so a known name costs one step through memory for each byte,
+    // without a look-up.
     if (linkByte(child + 1) === byte) return child + 1
   }
   makeRoom(1)
@@ -132,15 +139,16 @@ export function internNode(tuple: ArrayLike<number>, length = tuple.length): num
   return nodeOf[id] !== 0 ? nodeOf[id] : addTuple(id)
 }
 
-/** A node whose tag is its own number: where a name ends that has its tag in all tries. */
+/** Makes a node whose tag is its own number. A name with this tag ends there in every trie. */
 export function addEnd(): number {
   makeRoom(1)
   return addTuple(tuples.append([count], 1))
 }
 
 /**
- * Links above the newest node that spell `name[from .. to)`. Returns that of `name[from]`, or the newest node where there are none.
- * `toCome`: bytes for which room had better be made, where there is none, since they are to come.
+ * Makes links above the newest node that spell `name[from .. to)`. Returns the link of
+ * `name[from]`, or the newest node if the range is empty. `toCome` is the count of bytes still to
+ * come, which sizes the room if it must grow.
  */
 export function addLinks(name: Uint8Array, from: number, to: number, toCome = 0): number {
   const length = to - from
@@ -154,25 +162,25 @@ export function addLinks(name: Uint8Array, from: number, to: number, toCome = 0)
   return count - 1
 }
 
-/** Whether the newest node is `node`: then a link can lie above it. */
+/** Returns whether `node` is the newest node, above which a link can lie. */
 export function isNewest(node: number): boolean {
   return node === count - 1
 }
 
-/** Room is made. */
+/** Adds a link. The caller has made room. */
 function addLink(byte: number): number {
   places[count] = placeBelow()
   bytes[count] = byte
   return count++
 }
 
-/** The place of a link above the newest node. */
+/** Returns the entry in `places` of a link above the newest node. */
 function placeBelow(): number {
   const newest = places[count - 1]
   return newest < 0 ? newest : ~newest
 }
 
-/** The node of a tuple that is new. Room is made. */
+/** Returns the node of a new tuple. The caller has made room. */
 function addTuple(id: number): number {
   const { offsets, values } = tuples
   const tag = values[offsets[id]]
@@ -189,7 +197,7 @@ function addTuple(id: number): number {
   return count++
 }
 
-/** Makes room for `length` more nodes, and for one more tuple. */
+/** Makes room for `length` more nodes and one more tuple. */
 function makeRoom(length: number): void {
   if (count + length > places.length) {
     const room = Math.max(moreThan(places.length), count + length)
@@ -204,7 +212,7 @@ function makeRoom(length: number): void {
   }
 }
 
-/** Whether `tag` is where names with that tag end. */
+/** Returns whether `tag` is the node at which names with that tag end. */
 function isEnd(tag: number): boolean {
   return tag < count && places[tag] >= 0 && childCount(tag) === 0 && nameTag(tag) === tag
 }

@@ -1,8 +1,8 @@
 /**
  * Sets of names as hash-consed tries over their UTF-8 bytes.
  *
- * Equal sets of suffixes are one integer, a node (`namenodes.ts`), whatever schema they come from. Sets are values: switching one name
- * off makes a new root and shares all the rest.
+ * Equal sets of suffixes are one integer, a node (`namenodes.ts`), in all schemas. Sets are values:
+ * removing a name makes a new root that shares all other nodes.
  */
 import {
   addEnd,
@@ -36,12 +36,12 @@ export const NoNames = 0
 /** A node without a tag and with one child. */
 const single = new Int32Array(3)
 
-// What ends with a tag below those of names is where its tag says, too.
+// A name with one of the low tags ends at the node of that number too.
 for (let tag = NoNames; tag <= ExcludedTag; tag++) addEnd()
 
 /**
- * A tag for a name that has none yet, the same in every trie: the node at which it ends. The nodes of the way there from
- * the beginning of the name are made with it, one beside the other.
+ * Returns a new tag, the same in every trie: the node at which the name ends. It also makes the
+ * nodes from the beginning of the name to there, side by side.
  */
 export function newNameTag(name: Uint8Array): number {
   const tag = addEnd()
@@ -55,11 +55,14 @@ export interface Name {
   tag: number
 }
 
-/** The trie of `entries`: distinct names in ascending byte order. Linear in their bytes; names may be of any length. */
+/**
+ * Builds the trie of `entries`: distinct names in ascending byte order, of any length. Linear in
+ * their bytes.
+ */
 export function buildNames(entries: readonly Name[]): number {
   /**
-   * The nodes of the last name's beginnings, by depth. Later names add to them, so they are not interned yet; null for
-   * those that hold nothing but the way to the next one.
+   * Nodes of the prefixes of the last name, by depth. Later names may add to them, so they are not
+   * interned yet. Null for a node that so far only leads to the next one.
    */
   const open: (number[] | null)[] = [[0]]
   let last: Uint8Array = new Uint8Array(0)
@@ -87,7 +90,7 @@ export function buildNames(entries: readonly Name[]): number {
     open[depth] = parent
     parent.push(last[depth], child)
   }
-  /** Bytes of the names that are not read yet, for which nodes may have to be made. */
+  /** Count of bytes of the names not read yet. Nodes may have to be made for them. */
   let bytesToCome = 0
   for (const { bytes } of entries) bytesToCome += bytes.length
   for (const { bytes, tag } of entries) {
@@ -105,7 +108,7 @@ export function buildNames(entries: readonly Name[]): number {
   return internNode(open[0] as number[])
 }
 
-/** `node` with `name` in it; a name that was there gets the new tag, tag 0 takes it out. */
+/** Returns `node` with `name` added. A name that was there gets the new tag; tag 0 removes it. */
 export function withName(node: number, name: Uint8Array, tag: number): number {
   const path = new Int32Array(name.length + 1)
   path[0] = node
@@ -123,7 +126,10 @@ export function withName(node: number, name: Uint8Array, tag: number): number {
 /** One node: a tag, and up to 256 bytes with their children. */
 const scratch = new Int32Array(1 + 2 * 256)
 
-/** Writes `node` with `child` after `byte` (`NoNames`: with nothing there) into `scratch`; returns its length. */
+/**
+ * Writes `node` with `child` after `byte` (`NoNames` removes the child) into `scratch` and returns
+ * its length.
+ */
 function withChild(node: number, byte: number, child: number): number {
   const children = childCount(node)
   let to = 0
@@ -145,11 +151,11 @@ function withChild(node: number, byte: number, child: number): number {
   return to
 }
 
-/** The excluded names of `node`, as bytes, in their order. */
+/** Returns the excluded names of `node` as bytes, in their order. */
 export function excludedNames(node: number): Uint8Array[] {
   const names: Uint8Array[] = []
   const path: number[] = []
-  /** Nodes down to the current one, each with the number of its next child. */
+  /** Nodes down to the current one, each with the index of its next child. */
   const open = [{ node, next: 0 }]
   if (nameTag(node) === ExcludedTag) names.push(new Uint8Array(0))
   while (open.length > 0) {

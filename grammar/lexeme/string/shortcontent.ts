@@ -1,9 +1,10 @@
 /**
- * A shortest text of a content, and a bound on its length: read off the form where there is one.
+ * A shortest text of a content, and a lower bound on its length. Where possible, both come from the
+ * form of the content.
  *
- * Names are tries, whose least texts are kept by node. Lengths stretch the loops of a pattern until the text has as many
- * characters as it must; where that costs more than a character a byte it is not certain to be shortest, and is left to
- * the search over states.
+ * Names are tries; the least cost of each node is cached. A length is met by repeating the loops of
+ * a pattern until the text has enough characters. If that costs more than one byte for each
+ * character, the text may not be a shortest one, and the search over states takes over.
  */
 
 import type { Completion } from "../completion.ts"
@@ -16,7 +17,7 @@ import { anyContent, ExprKind, LengthKind, NamesKind, NoContent, partsOfContent 
 import { nameChild, nameTag } from "./names.ts"
 import { leastName, shortestName, shortestOther } from "./shortname.ts"
 
-/** At most the cost of any text of `content`. */
+/** Returns a lower bound on the cost of the texts of `content`. */
 export function leastContent(content: number, texts: ShortestTexts): number {
   const [kind, a, b] = partsOfContent(content)
   switch (kind) {
@@ -30,8 +31,9 @@ export function leastContent(content: number, texts: ShortestTexts): number {
 }
 
 /**
- * A cheapest text of `content` and its tag; null where only a search over states finds it. Unless `isSearched` only what
- * is known at once, and then it costs no more than `leastContent`.
+ * Returns a cheapest text of `content` and its tag, or null if only a search over states can find
+ * it. Without `isSearched` it uses what is known at once, and the text costs no more than
+ * `leastContent`.
  */
 export function shortestContent(
   content: number,
@@ -52,7 +54,7 @@ export function shortestContent(
   }
 }
 
-/** A name, or a text of the base that is no name. */
+/** Returns a name, or a text of the base that is not a name. */
 function named(names: number, base: number, texts: ShortestTexts, isSearched: boolean): Completion | null {
   const name = shortestName(names, texts.costs)
   if (base === NoContent) return name
@@ -68,12 +70,15 @@ function named(names: number, base: number, texts: ShortestTexts, isSearched: bo
   if (name !== null && texts.costOf(name.bytes) <= cost) return name
   let rest = names
   for (const byte of other.bytes) rest = nameChild(rest, byte)
-  // The base's own text may be one of the names: then another one is needed.
+  // The base's own text may be one of the names; then another text is needed.
   if (nameTag(rest) !== 0) return null
   return isSearched || cost <= leastContent(base, texts) ? other : null
 }
 
-/** A text with as few characters as the counted automaton has; null unless each costs as little as a character can. */
+/**
+ * Returns a text with as few characters as the counted automaton has; null unless each character
+ * has the least cost, 1.
+ */
 function counted(expr: ExprId, min: number, max: number, texts: ShortestTexts): Uint8Array | null {
   const bytes = countedText(expr, min, max, texts)
   if (bytes === null) return null
@@ -82,8 +87,8 @@ function counted(expr: ExprId, min: number, max: number, texts: ShortestTexts): 
 }
 
 /**
- * A text of `expr` with `min` to `max` characters: its cheapest text with some loops gone through more often. Null unless
- * that is surely cheapest, one byte a character.
+ * Returns a text of `expr` with `min` to `max` characters: its cheapest text with some loops
+ * repeated. Null unless it is certain to be cheapest, with one byte for each character.
  */
 function stretched(expr: ExprId, min: number, max: number, texts: ShortestTexts): Uint8Array | null {
   if (kindOf(expr) === OrKind) {

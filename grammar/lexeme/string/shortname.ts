@@ -3,13 +3,18 @@ import { grown } from "../../intern.ts"
 import type { Completion } from "../completion.ts"
 import { ExcludedTag, linkByte, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
 
-/** Cost of a node without a name that may be used. */
+/** Cost of a node without a usable name. */
 const NoName = 0x3fffffff
 
-/** By what bytes cost: the cost of the cheapest usable name of each node, as far as nodes were asked for. */
+/**
+ * Cost of the cheapest usable name of each node that was computed so far, by the costs of bytes.
+ */
 const known = new Map<Uint8Array, { values: Int32Array; count: number }>()
 
-/** The cost of the cheapest name of `node` that may be used; more than any text costs where there is none. */
+/**
+ * Returns the cost of the cheapest usable name of `node`; more than any text costs if there is
+ * none.
+ */
 export function leastName(node: number, costs: Uint8Array): number {
   let least = known.get(costs)
   if (least === undefined) {
@@ -17,7 +22,8 @@ export function leastName(node: number, costs: Uint8Array): number {
     known.set(costs, least)
   }
   if (node < least.count) return least.values[node]
-  // Children are older than their parents: in order, without recursion. Each node once.
+  // Children have lower numbers than their parents, so this computes each node once, in order,
+  // without recursion.
   const count = nameNodeCount()
   if (count > least.values.length) least.values = grown(least.values, 2 * count)
   const { values } = least
@@ -36,7 +42,7 @@ export function leastName(node: number, costs: Uint8Array): number {
   return values[node]
 }
 
-/** A cheapest name that may be used, with its tag; null if there is none. */
+/** Returns a cheapest usable name with its tag, or null if there is none. */
 export function shortestName(node: number, costs: Uint8Array): Completion | null {
   if (leastName(node, costs) >= NoName) return null
   const bytes: number[] = []
@@ -50,16 +56,19 @@ export function shortestName(node: number, costs: Uint8Array): Completion | null
   return { bytes: Uint8Array.from(bytes), tag: nameTag(at) }
 }
 
-/** Bytes that texts are made of where any will do. */
+/** Bytes of texts that may be any text. */
 const plainBytes = [
   ..."0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ !#$%&'()*+,-./:;<=>?@[]^_`{|}~",
 ].map((char) => char.charCodeAt(0))
 
-/** A shortest text of at least `min` characters that cost one byte each, which is no name of `node`. */
+/**
+ * Returns a shortest text of at least `min` characters, each of cost 1, that is not a name of
+ * `node`.
+ */
 export function shortestOther(node: number, costs: Uint8Array, min: number): Uint8Array {
   const plain = plainBytes.filter((byte) => costs[byte] === 1)
   for (let length = min; ; length++) {
-    // Depth first along the names: whatever leaves them will do.
+    // Searches depth first along the names. Any text that leaves them is free.
     const path: { node: number; next: number }[] = [{ node, next: 0 }]
     while (path.length > 0) {
       const top = path[path.length - 1]

@@ -1,12 +1,14 @@
 /**
  * JSON strings: escapes × content.
  *
- * One transducer stands in front of every content automaton: it reads the spelling (raw characters, `\n`, `\u00e9`,
- * surrogate pairs) and feeds the decoded bytes to the content. Escapes are never baked into contents, so `"a"` and
- * `"\u0061"` cannot become two names. A state is (mode, content); the closing quote leaves the content's tag behind.
+ * One transducer stands in front of every content automaton. It reads the spelling (raw characters,
+ * `\n`, `\u00e9`, surrogate pairs) and passes the decoded bytes to the content. Contents never
+ * contain escapes, so `"a"` and `"\u0061"` cannot become two names. A state is (mode, content);
+ * after the closing quote, the content's tag takes the content's place.
  *
- * Two policies: `minimal` is exactly what JSON.stringify writes, `all` is everything that RFC 8259 §7 allows. Lone
- * surrogates are no text and are rejected in both. An escape is offered only if some character it can spell goes on.
+ * There are two policies: `minimal` is exactly what JSON.stringify writes, `all` is everything that
+ * RFC 8259 §7 allows. Both reject lone surrogates, which are not text. An escape is allowed only if
+ * the content accepts some character that it can spell.
  */
 
 import type { ClampedKind } from "../clamp.ts"
@@ -32,17 +34,20 @@ import { leastContent, shortestContent } from "./shortcontent.ts"
 
 export type Escapes = "canonical" | "json"
 
-// Modes. Bit 0 is the policy (0 canonical, 1 json); the rest is what has been read of the spelling.
+// Modes. Bit 0 is the policy (0 canonical, 1 json); the rest is the position in the spelling.
 const Closed = 0
 const Opening = 2
 const Body = 4
 const Backslash = 6
-/** After a high surrogate: its `\`, then its `u`; the surrogate's ten bits are in `c`. */
+/** After a high surrogate: its `\`, then its `u`. `c` holds the ten bits of the surrogate. */
 const LowBackslash = 8
 const LowU = 10
-/** After `\u` and n digits of a first unit: Hex + 2n; the digits' value is in `c`. */
+/** After `\u` and n digits of a first unit: Hex + 2n. `c` holds the value of the digits. */
 const Hex = 12
-/** After a high surrogate, `\u` and n digits: LowHex + 2n; `c` = surrogate bits << 12 | digits' value. */
+/**
+ * After a high surrogate, `\u` and n digits: LowHex + 2n. `c` = surrogate bits << 12 | digits'
+ * value.
+ */
 const LowHex = 20
 
 const Quote = 0x22
@@ -56,15 +61,18 @@ const shortEscapes: readonly (readonly [escape: string, decoded: number])[] = [
   ["r", 0x0d],
   ["t", 0x09],
 ]
-/** With what RFC 8259 allows besides; letters ascend in both. */
+/** Adds the escape that RFC 8259 also allows. The letters ascend in both lists. */
 const allEscapes = [shortEscapes[0], ["/", 0x2f] as const, ...shortEscapes.slice(1)]
 const LetterU = 0x75
-/** What an escape stands for by its letter. */
+/** Decoded byte of an escape, by its letter. */
 const decodedLetters = new Uint8Array(256)
 for (const [letter, decoded] of allEscapes) decodedLetters[letter.charCodeAt(0)] = decoded
-/** A content that differs from the plain text on at most so many bytes is read as edges over it. */
+/**
+ * The row of a content is written as edges over the plain text's if it differs on at most this many
+ * bytes.
+ */
 const MaxDiffering = 16
-/** Digits by policy, ascending: JSON.stringify writes lower case. */
+/** Hexadecimal digits by policy, ascending. JSON.stringify writes lower case. */
 const hexBytes = ["0123456789abcdef", "0123456789ABCDEFabcdef"].map((digits) =>
   [...digits].map((digit) => digit.charCodeAt(0)),
 )
@@ -129,25 +137,25 @@ const spelledTexts = new ShortestTexts(
 )
 
 /**
- * Texts of `expr`, those with a short spelling first, without end where there are infinitely many; `maxPaths` as in
- * `ShortestTexts.enumerate`.
+ * Yields texts of `expr`, those with a short spelling first. It never ends if there are infinitely
+ * many. `maxPaths` is as in `ShortestTexts.enumerate`.
  */
 export function* shortStrings(expr: ExprId, maxPaths?: number): Generator<string> {
   for (const bytes of spelledTexts.enumerate(expr, maxPaths)) yield decoder.decode(bytes)
 }
 
-/** Most that a character costs in `spelledTexts`. */
+/** Largest cost of a character in `spelledTexts`. */
 const MaxSpelled = 6
 
 function leastSpelled(mode: number, content: number): number {
   if (mode === Closed) return 0
   const least = leastContent(content, spelledTexts)
   if ((mode & ~1) === Body) return 1 + least
-  // Inside an escape some of its character is written already.
+  // Within an escape, some of its character is already written.
   return (mode & ~1) === Opening ? 2 + least : 2 + Math.max(0, least - MaxSpelled)
 }
 
-/** The rest of a string between two characters; null inside an escape. */
+/** Returns the rest of a string from between two characters; null inside an escape. */
 function spelled(mode: number, content: number, _read: number, isSearched: boolean): Completion | null {
   const place = mode & ~1
   if (place !== Opening && place !== Body) return null
@@ -164,38 +172,47 @@ function spelled(mode: number, content: number, _read: number, isSearched: boole
   return { bytes: Uint8Array.from(bytes), tag: text.tag }
 }
 
-/** JSON strings whose decoded text is in `content`, with both quotes. */
+/** Returns the JSON strings whose decoded text is in `content`, with both quotes. */
 export function stringLexeme(content: number, escapes: Escapes): number {
   return content === NoContent ? Dead : state(Opening | (escapes === "json" ? 1 : 0), content)
 }
 
-/** The content and policy of a state inside a string, between two characters; null for all other lexeme states. */
+/**
+ * Returns the content and policy of a state between two characters of a string; null for all other
+ * lexeme states.
+ */
 export function stringBody(lexemeState: number): { content: number; escapes: Escapes } | null {
   const tuple = lexemes.describe(StringKind, lexemeState)
   if (tuple === null || (tuple[1] & ~1) !== Body) return null
   return { content: tuple[2], escapes: (tuple[1] & 1) === 1 ? "json" : "canonical" }
 }
 
-/** For a string from which many bytes go on whatever follows, see `FreeBytes`: those. Else null. */
+/** Returns the `FreeBytes` of a string's content, or null. */
 export function freeBytes(lexemeState: number): FreeBytes | null {
   const body = stringBody(lexemeState)
   return body === null ? null : contentFree(body.content)
 }
 
-/** Whether `lexemeState` reads what the plain string reads, and differs from it only in how it closes. */
+/**
+ * Returns whether `lexemeState` accepts the bytes of the plain string and differs only in how it
+ * closes.
+ */
 export function differsInClosingOnly(lexemeState: number): boolean {
   const tuple = lexemes.describe(StringKind, lexemeState)
   return tuple !== null && (tuple[1] & ~1) !== Closed && isAnyButNames(tuple[2])
 }
 
-/** For a state that differs from the plain string's in how it closes only: that one; else the state itself. */
+/**
+ * Returns the plain string's state if `lexemeState` differs from it only in how it closes;
+ * otherwise `lexemeState`.
+ */
 export function withoutNames(lexemeState: number): number {
   if (!differsInClosingOnly(lexemeState)) return lexemeState
   const [, mode, , read] = lexemes.describe(StringKind, lexemeState) as Int32Array
   return lexemes.state(StringKind, mode, anyContent, read)
 }
 
-/** The state inside a string whose rest is in `content`. */
+/** Returns the state inside a string whose remaining text is in `content`. */
 export function bodyState(content: number, escapes: Escapes): number {
   return state(Body | (escapes === "json" ? 1 : 0), content)
 }
@@ -208,7 +225,7 @@ function expandBody(policy: number, content: number, row: Row): void {
   const mode = Body | policy
   const overlay = contentOverlay(content)
   if (overlay !== null) {
-    // Of the names that may come, most are never looked at here: their first bytes are listed, no more.
+    // Only the first bytes of the names are listed. Most of their successors are never needed.
     row.base = state(mode, overlay.base)
     row.bytes = withMarks(overlay.bytes)
     row.isOpen = true
@@ -217,7 +234,7 @@ function expandBody(policy: number, content: number, row: Row): void {
   const contents = contentsAfter(content)
   anyContents ??= contentsAfter(anyContent)
   if (content !== anyContent && isNearlyAny(contents, anyContents)) {
-    // "Anything but …": the plain string except along what is forbidden.
+    // A text with few exceptions: the row is the plain string's except along the exceptions.
     row.base = state(mode, anyContent)
     row.bytes = []
     for (let byte = 0x20; byte < 256; byte++) {
@@ -235,12 +252,12 @@ function expandBody(policy: number, content: number, row: Row): void {
   row.targets[Slash] = isEscaped ? state(Backslash | policy, content) : Dead
 }
 
-/** For names over a base: the state after a byte on which the two may differ. */
+/** Returns the state after a byte on which names and their base may differ. */
 function afterName(policy: number, content: number, byte: number): number {
   if (byte === Quote) return closed(content)
   if (byte !== Slash) return state(Body | policy, nextContent(content, byte))
   const { base, bytes } = contentOverlay(content) as { base: number; bytes: readonly number[] }
-  // Where no escape can spell the next byte of a name, it is the base's string from here.
+  // If no escape can spell the next byte of a name, only the base's string continues.
   if (base !== NoContent && !isEscapable(policy, bytes))
     return lexemes.next(state(Body | policy, base), Slash)
   return canEscape(policy, content) ? state(Backslash | policy, content) : Dead
@@ -251,7 +268,9 @@ function closed(content: number): number {
   return tag === 0 ? Dead : lexemes.state(StringKind, Closed, tag)
 }
 
-/** `bytes`, which ascend, less those that need an escape, with the quote and the backslash. */
+/**
+ * Returns the ascending `bytes` without those that need an escape, but with quote and backslash.
+ */
 function withMarks(bytes: readonly number[]): number[] {
   const all: number[] = []
   let at = 0
@@ -263,30 +282,33 @@ function withMarks(bytes: readonly number[]): number[] {
   return all
 }
 
-/** Whether some character of ASCII may come next that an escape spells: the usual reason for a backslash, at hand. */
+/**
+ * Returns whether an ASCII character that an escape spells may come next. That is cheap to test,
+ * and mostly the reason for a backslash.
+ */
 function escapesAscii(policy: number, contents: Int32Array): boolean {
   for (let byte = 0; byte < (policy === 1 ? 0x80 : 0x20); byte++)
     if (contents[byte] !== NoContent) return true
   return contents[Quote] !== NoContent || contents[Slash] !== NoContent
 }
 
-/** What remains of the plain text after each byte, once it was asked for. Shape [256], contents. */
+/** Contents of the plain text after each byte, made on demand. Shape [256], contents. */
 let anyContents: Int32Array | null = null
 
-/** What remains of `content` after each byte; a copy. Shape [256], contents. */
+/** Returns a copy of the contents after each byte of `content`. Shape [256], contents. */
 function contentsAfter(content: number): Int32Array {
   contentRow(content, scratch)
   return scratch.slice()
 }
 
-/** Whether all but a few bytes lead to where they lead in the plain text. */
+/** Returns whether all but a few bytes have the same successors as in the plain text. */
 function isNearlyAny(contents: Int32Array, plain: Int32Array): boolean {
   let differing = 0
   for (let byte = 0x20; byte < 256; byte++) if (contents[byte] !== plain[byte]) differing++
   return differing <= MaxDiffering
 }
 
-/** Whether some escape spells a character that begins with one of `bytes`. */
+/** Returns whether some escape spells a character that begins with one of `bytes`. */
 function isEscapable(policy: number, bytes: readonly number[]): boolean {
   return policy === 1
     ? bytes.length > 0
@@ -302,14 +324,15 @@ function canEscape(policy: number, content: number): boolean {
   )
 }
 
-/** Which escapes may come is listed, where they lead is asked for one by one: few tokens hold any. */
+/** Lists the possible escapes. Their successors are made on demand, because few tokens hold any. */
 function expandBackslash(policy: number, content: number, row: Row): void {
   const overlay = contentOverlay(content)
   const isOver = overlay !== null && overlay.base !== NoContent
   row.isOpen = true
   row.bytes = []
   for (const [letter, decoded] of policy === 1 ? allEscapes : shortEscapes) {
-    // Names over a base: only escapes that spell the next byte of a name differ from the base's.
+    // With names over a base, only escapes that spell the next byte of a name differ from the
+    // base's.
     if (isOver ? overlay.bytes.includes(decoded) : nextContent(content, decoded) !== NoContent)
       row.bytes.push(letter.charCodeAt(0))
   }
@@ -318,26 +341,29 @@ function expandBackslash(policy: number, content: number, row: Row): void {
     row.bytes.push(LetterU)
 }
 
-/** The state after a backslash and `letter`. */
+/** Returns the state after a backslash and `letter`. */
 function afterEscape(policy: number, content: number, letter: number): number {
   if (letter === LetterU)
     return canReadUnit(policy, content, 0, 0) ? lexemes.state(StringKind, Hex | policy, content, 0) : Dead
   return state(Body | policy, nextContent(content, decodedLetters[letter]))
 }
 
-/** Whether a unit from `low` to `high`, as this policy escapes it, can begin with one of these bytes. */
+/**
+ * Returns whether this policy escapes a unit from `low` to `high` that can begin with one of
+ * `bytes`.
+ */
 function spellsName(policy: number, bytes: readonly number[], low: number, high: number): boolean {
   if (policy === 0)
     return bytes.some((byte) => byte < 0x20 && byte >= low && byte <= high && !hasShortEscape(byte))
   return bytes.some((byte) => {
     const [first, last] = charactersFrom(byte)
     if (first <= high && Math.min(last, 0xffff) >= low) return true
-    // Characters above U+FFFF are spelled by surrogates.
+    // Characters above U+FFFF are spelled as surrogates.
     return last > 0xffff && low <= 0xdbff && high >= 0xd800
   })
 }
 
-/** The code points whose UTF-8 form begins with `byte`, a first byte. */
+/** Returns the range of code points whose UTF-8 form begins with `byte`, a first byte. */
 function charactersFrom(byte: number): [first: number, last: number] {
   if (byte < 0x80) return [byte, byte]
   if (byte < 0xc0) return [1, 0]
@@ -346,7 +372,7 @@ function charactersFrom(byte: number): [first: number, last: number] {
   return [(byte & 7) << 18, ((byte & 7) << 18) | 0x3ffff]
 }
 
-/** Whether some unit `\uXXXX` that begins with these digits can be read. */
+/** Returns whether some unit `\uXXXX` that begins with these digits can be read. */
 function canReadUnit(policy: number, content: number, digits: number, count: number): boolean {
   const shift = 4 * (4 - count)
   const low = digits << shift
@@ -392,12 +418,12 @@ function expandHex(mode: number, content: number, read: number, row: Row): void 
   } else for (const byte of hexBytes[policy]) row.bytes.push(byte)
 }
 
-/** Digits of its unit that a state has read. */
+/** Returns how many digits of its unit a state has read. */
 function digitCount(mode: number): number {
   return ((mode & ~1) - ((mode & ~1) >= LowHex ? LowHex : Hex)) / 2
 }
 
-/** The state after one more digit of a unit. */
+/** Returns the state after one more digit of a unit. */
 function afterHex(mode: number, content: number, read: number, byte: number): number {
   const count = digitCount(mode) + 1
   const value = hexValue(byte)
