@@ -1,6 +1,6 @@
 /**
- * The interface to `mask/fast/`: faster ways to the masks that `LocalMasks` and `MaskBuilder` define,
- * with the same bits. The core sees nothing else of that folder, and works without it.
+ * The interface to `mask/fast/`: faster ways to the masks that `LocalMasks` and `MaskBuilder`
+ * define, with the same bits. The core sees nothing else of that folder, and works without it.
  */
 import type { States } from "../grammar/state.ts"
 import type { NodeLists } from "./lists.ts"
@@ -24,8 +24,8 @@ export interface KeptMask {
 }
 
 /**
- * Faster ways to the results that this file and `MaskBuilder` define, with the same bits. Made once
- * for each vocabulary.
+ * Faster ways to the results that `LocalMasks` and `MaskBuilder` define, with the same bits. Made
+ * once for each vocabulary.
  */
 export interface Shortcuts {
   readonly lists: NodeLists

@@ -204,8 +204,8 @@ interface Spelling {
 }
 
 /**
- * Returns the tokens that have bytes, sorted by them, each spelling once; and, by the lowest id of
- * a spelling, its other ids.
+ * Returns the tokens that have bytes, sorted by these, one for each spelling; and the other ids of
+ * each spelling, by its lowest id.
  */
 function distinctSpellings(vocabulary: Vocabulary): {
   spellings: Spelling[]

@@ -19,8 +19,8 @@ import type { ListWalks } from "./listwalks.ts"
 /** Maximum number of cached results. */
 const MaxKnown = 1 << 12
 /**
- * Below a node with at most this many trie nodes below it, a walk finds the ends faster than the
- * edges by byte.
+ * If a node has at most this many trie nodes below it, a walk finds the ends faster than the edges
+ * by byte.
  */
 const MaxWalkNodes = 512
 /**

@@ -2,10 +2,10 @@
  * Long tokens, read separately, because they show differences between two states that no short
  * token shows.
  *
- * Few tokens are longer than 24 bytes (344 of Llama 3's 128,256), but a bound on a count matters as
- * far away as the longest one reaches: 128 bytes. So a state near a bound shares its local mask
- * with states farther away, except for the nodes below the 24th byte; these are read for each
- * state.
+ * Few tokens are longer than 24 bytes (344 of Llama 3's 128,256), but the longest has 128 bytes, so
+ * a bound on a count can matter 128 bytes before it is reached. A state near a bound therefore
+ * shares its local mask with states farther away, except for the nodes below the 24th byte; these
+ * are read for each state.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import { End, type Found, Head, Stride, Token, type TokenTrie } from "../trie.ts"

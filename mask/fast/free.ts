@@ -1,8 +1,9 @@
 /**
- * Local masks of states with free bytes, which may be read whatever follows although each prefix
- * leads to a state of its own: an A-label of a host name, a class of a pattern. The tokens that
- * consist of free bytes alone are found once per list of trie nodes. The automaton is only run to
- * the nodes at which the other tokens leave the free bytes, along the few paths to them.
+ * Local masks of states with free bytes: the state reads any text of them up to some length,
+ * although each prefix leads to a state of its own. Examples are an A-label of a host name and a
+ * class of a pattern. The tokens that consist of free bytes alone are found once per list of trie
+ * nodes. The automaton is only run along the few paths to the nodes at which the other tokens leave
+ * the free bytes.
  */
 
 import type { FreeBytes } from "../../grammar/lexeme/expr/machine.ts"

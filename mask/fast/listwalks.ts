@@ -49,8 +49,8 @@ export class ListWalks {
     const length = this.lists.length(list)
     const isNarrow = lexemes.base(state) === Dead
     const marks = length >= this.minNested ? this.freshMarks() : null
-    // The children by a byte are found at once, but for the letters of a keyword they are as many
-    // as the nodes.
+    // All children by one byte are found together. But for the letters of a keyword there are as
+    // many children as nodes, so this does not pay for more than a few edges.
     const isAlongEdges = isNarrow && length > 1 && (marks === null || lexemes.edgeCount(state) <= FewEdges)
     if (isAlongEdges) this.alongEdges(list, state, marks)
     else if (marks !== null) this.belowMarked(this.lists.view(list), state, marks)

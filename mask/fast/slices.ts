@@ -21,8 +21,8 @@ export interface Group {
   readonly count: number
   readonly byte: number
   /**
-   * Ascending for a slice below one node. If its nodes lie below each other, these follow the order
-   * of its nodes and may repeat.
+   * Ascending if the slice is below one node. Below several nodes, which may lie below each other,
+   * they are in the order of those nodes and may repeat.
    */
   readonly nodes: Int32Array
   /** Number of trie nodes below them. */

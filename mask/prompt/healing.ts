@@ -36,13 +36,13 @@ export interface Healing {
 const maxEnds = 256
 
 /**
- * Drops the most tokens at the end of the prompt whose bytes are a proper prefix of a token of
- * which `machine` allows the rest as its first bytes. The caller omits the last `drop` tokens of
- * `promptIds` and continues with the healed machine: until `prefix` is written again, only tokens
- * that spell it may come, including tokens that cross its end. Never drops tokens before or at a
- * control token, never begins inside a character, and drops nothing if the tokenizer removes the
- * first space of a text (WordPiece). Cost: one mask for each of the last tokens whose bytes begin a
- * token.
+ * Drops as many tokens at the end of the prompt as it can: their bytes must be a proper prefix of
+ * some token, and `machine` must allow the rest of that token as its first bytes. The caller omits
+ * the last `drop` tokens of `promptIds` and continues with the healed machine: until `prefix` is
+ * written again, only tokens that spell it may come, including tokens that cross its end. Tokens up
+ * to the last control token are never dropped, nor is a token that begins inside a character the
+ * first one dropped. If the tokenizer removes the first space of a text (WordPiece), nothing is
+ * dropped. Cost: one mask for each of the last tokens whose bytes begin a token.
  */
 export function heal(machine: TokenMachine, promptIds: readonly number[]): Healing {
   const { vocabulary } = machine
