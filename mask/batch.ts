@@ -66,7 +66,9 @@ export function fillDraftMasks(
   for (let i = 0; i < tokens.length; i++) {
     const parent = parents[i]
     if (!Number.isInteger(parent) || parent < -1 || parent >= i) {
-      throw new RangeError(`drafts: the parent of token ${i} is ${parent}; it is an earlier index, or -1`)
+      throw new RangeError(
+        `drafts: the parent of token ${i} is ${parent}; it must be an earlier index, or -1`,
+      )
     }
     const place = places[parent + 1]?.fork() ?? null
     valid[i] = place?.accept(tokens[i]) ? 1 : 0
@@ -84,7 +86,7 @@ function fillRows(
   const words = wordsOf(places)
   if (rows.length < places.length * words) {
     throw new RangeError(
-      `rows: ${rows.length} words hold less than ${places.length} rows of ${words}; make it ${places.length * words}`,
+      `rows: ${rows.length} words are too few for ${places.length} rows of ${words}; pass ${places.length * words}`,
     )
   }
   const rowOf = (index: number) => rows.subarray(index * words, (index + 1) * words)
@@ -108,7 +110,7 @@ function wordsOf(places: readonly (Matcher | null)[]): number {
   for (const place of places) {
     if (place === null || place.fsm.vocabulary.words === words) continue
     throw new RangeError(
-      `rows: one vocabulary has ${words} words a row, another ${place.fsm.vocabulary.words}`,
+      `rows: one vocabulary has ${words} words per row, another ${place.fsm.vocabulary.words}`,
     )
   }
   return words

@@ -17,8 +17,8 @@ export function checkTables(tables: ClosedTables, vocabulary: Vocabulary): strin
 
 function checkEdges({ start, edgeOffsets, lows, highs, targets, accepting }: ClosedTables): string | null {
   const stateCount = accepting.length
-  if (stateCount === 0 || start >= stateCount) return `start ${start} is none of ${stateCount} states`
-  if (!areOffsets(edgeOffsets, targets.length)) return "offsets of edges do not ascend to their number"
+  if (stateCount === 0 || start >= stateCount) return `start ${start} is not one of the ${stateCount} states`
+  if (!areOffsets(edgeOffsets, targets.length)) return "offsets of edges do not ascend to the number of edges"
   if (edgeOffsets[1] !== 0) return "the dead state has edges"
   for (let state = 1; state < stateCount; state++) {
     for (let i = edgeOffsets[state], next = 0; i < edgeOffsets[state + 1]; i++) {
@@ -28,7 +28,7 @@ function checkEdges({ start, edgeOffsets, lows, highs, targets, accepting }: Clo
         return `state ${state} leads to ${targets[i]}, of ${stateCount} states`
       }
     }
-    if (accepting[state] > 1) return `state ${state} neither accepts nor not`
+    if (accepting[state] > 1) return `accepting of state ${state} is neither 0 nor 1`
   }
   return accepting[DeadState] === 0 ? null : "the dead state accepts"
 }
@@ -51,7 +51,7 @@ function checkEndings(tables: ClosedTables): string | null {
   const seen = new Uint32Array(stateCount)
   for (let state = 1; state < stateCount; state++) {
     if ((accepting[state] === 1) !== (steps[state] === CompleteStep)) {
-      return `whether state ${state} accepts and its completion disagree`
+      return `state ${state} and its completion differ in whether it accepts`
     }
     let at = state
     for (; seen[at] === 0 && steps[at] < CompleteStep; at = nextState(tables, at, steps[at]))
@@ -62,7 +62,7 @@ function checkEndings(tables: ClosedTables): string | null {
     seen[at] = 1
   }
   for (const index of explanationOf) {
-    if (index >= explanations.length) return `explanation ${index} of ${explanations.length}`
+    if (index >= explanations.length) return `explanation ${index} is not one of the ${explanations.length}`
   }
   return null
 }
@@ -70,7 +70,8 @@ function checkEndings(tables: ClosedTables): string | null {
 function checkMasks(tables: ClosedTables, vocabulary: Vocabulary): string | null {
   const { maskOf, maskOffsets, maskValues, accepting } = tables
   const maskCount = maskOffsets.length - 1
-  if (!areOffsets(maskOffsets, maskValues.length)) return "offsets of masks do not ascend to their number"
+  if (!areOffsets(maskOffsets, maskValues.length))
+    return "offsets of masks do not ascend to the number of mask words"
   /** 1 if the mask holds the end ids. */
   const hasEnds = new Uint8Array(maskCount)
   for (let mask = 0; mask < maskCount; mask++) {
@@ -86,9 +87,9 @@ function checkMasks(tables: ClosedTables, vocabulary: Vocabulary): string | null
   }
   for (let state = 0; state < maskOf.length; state++) {
     if (maskOf[state] === NoMask) continue
-    if (maskOf[state] > maskCount) return `mask ${maskOf[state]} of ${maskCount}`
+    if (maskOf[state] > maskCount) return `mask ${maskOf[state]} is not one of the ${maskCount}`
     if (state !== DeadState && hasEnds[maskOf[state] - 1] !== accepting[state]) {
-      return `the mask of state ${state} and whether it accepts disagree`
+      return `the mask of state ${state} and the state differ in whether it accepts`
     }
   }
   return null

@@ -45,7 +45,7 @@ const precompileFields = {
 export function precompile(machine: TokenMachine, options: PrecompileOptions = {}): ClosedFsm {
   checkOptions(options, precompileFields)
   const { grammar } = machine
-  if (grammar === null) throw new RangeError("precompile: a closed machine needs no closing")
+  if (grammar === null) throw new RangeError("precompile: the machine is closed already")
   if (grammar.readsTokens) {
     throw new GrammarError(
       "unsupported",

@@ -122,9 +122,12 @@ export function deserialize(
   options: { spellsTokens?: boolean; compileMs?: number } = {},
 ): Stored {
   checkOptions(options, { spellsTokens: "boolean", compileMs: "number" })
-  const reader = new ByteReader(bytes, (message) => new StoreError("content", `${message}: the file is cut`))
+  const reader = new ByteReader(
+    bytes,
+    (message) => new StoreError("content", `${message}: the file is truncated`),
+  )
   if (bytes.length < magic.length || !magic.every((byte, i) => bytes[i] === byte)) {
-    throw new StoreError("magic", "this is no compiled constraint. tokenrail compile --out writes them")
+    throw new StoreError("magic", "this is not a compiled constraint. tokenrail compile --out writes one")
   }
   reader.bytes(magic.length)
   expectPart("format version", reader.word(), formatVersion)
@@ -282,7 +285,7 @@ function compileAgain(
   if (JSON.stringify(reportNotes(report)) !== JSON.stringify(notes.report)) {
     throw new StoreError(
       "report",
-      "compiled here, other keywords are enforced than where the file was written",
+      "the source compiled here enforces other keywords than the file's report lists",
     )
   }
   return bindGrammar(grammar, vocabulary)
@@ -293,7 +296,7 @@ function compileStored(input: GrammarInput, options: CompileOptions): ReturnType
     return compile(input, options)
   } catch (error) {
     if (error instanceof GrammarError) throw error
-    throw new StoreError("content", `the source is no constraint: ${(error as Error).message}`)
+    throw new StoreError("content", `the source is not a constraint: ${(error as Error).message}`)
   }
 }
 
@@ -315,7 +318,8 @@ function reportNotes({ reason, keywords }: Report): ReportNotes {
 function readReport(notes: ReportNotes | undefined): Report {
   const { reason, keywords } = notes ?? {}
   const isReason = reason === undefined || (isObject(reason) && areTexts(reason, ["path", "message"]))
-  if (!isReason || !isListOf(keywords, isKeywordNote)) throw new StoreError("content", "the report is none")
+  if (!isReason || !isListOf(keywords, isKeywordNote))
+    throw new StoreError("content", "the report is malformed")
   return makeReport(() => [...keywords], reason)
 }
 

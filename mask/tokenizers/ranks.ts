@@ -60,14 +60,14 @@ export function parseTekken(
     "config.default_num_special_tokens",
   )
   if (specialCount > size) {
-    throw new RangeError(`config: ${specialCount} special tokens are more than the ${size} of the vocabulary`)
+    throw new RangeError(`config: ${specialCount} special tokens exceed the vocabulary size of ${size}`)
   }
   const table = new IdTable()
   for (const [index, entry] of listOf(member(json, "vocab"), "vocab").entries()) {
     const where = `vocab[${index}]`
     const id = wholeNumber(member(entry, "rank"), `${where}.rank`) + specialCount
     const base64 = member(entry, "token_bytes")
-    if (typeof base64 !== "string") throw new RangeError(`${where}.token_bytes is not a text`)
+    if (typeof base64 !== "string") throw new RangeError(`${where}.token_bytes is not a string`)
     // A file may hold more ranks than the model has columns.
     if (id < size) table.set(id, decode(base64, `${where}.token_bytes`), where)
   }
@@ -90,10 +90,12 @@ function readSpecials(json: unknown, count: number): Map<string, number> {
     const id = wholeNumber(member(entry, "rank"), `${where}.rank`)
     const name = member(entry, "token_str")
     if (id >= count)
-      throw new RangeError(`${where}.rank: ${id} is not below the ${count} of the configuration`)
-    if (typeof name !== "string") throw new RangeError(`${where}.token_str is not a text`)
+      throw new RangeError(
+        `${where}.rank: ${id} is not below the ${count} special tokens of the configuration`,
+      )
+    if (typeof name !== "string") throw new RangeError(`${where}.token_str is not a string`)
     if (names[id] !== undefined || names.includes(name))
-      throw new RangeError(`${where}: rank or name is taken`)
+      throw new RangeError(`${where}: the rank or the name occurs twice`)
     names[id] = name
   }
   return new Map(Array.from({ length: count }, (_, id) => [names[id] ?? `<SPECIAL_${id}>`, id]))
@@ -114,7 +116,7 @@ class IdTable {
       throw new RangeError(`${where}: id ${id} is not an integer from 0 to ${MaxIds - 1}`)
     }
     while (this.tokens.length < id) this.tokens.push(null)
-    if (this.tokens[id]) throw new RangeError(`${where}: id ${id} is taken`)
+    if (this.tokens[id]) throw new RangeError(`${where}: id ${id} occurs twice`)
     this.tokens[id] = bytes
   }
 }

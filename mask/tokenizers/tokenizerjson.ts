@@ -134,7 +134,7 @@ function readSpelling(tokenizerJson: unknown): Spelling {
   for (const step of decoder) {
     if (!knownDecoders.includes(String(member(step, "type")))) {
       throw new RangeError(
-        `decoder ${member(step, "type")} is not supported: ${knownDecoders.join(", ")} are`,
+        `decoder ${member(step, "type")} is not supported. Supported decoders: ${knownDecoders.join(", ")}`,
       )
     }
   }

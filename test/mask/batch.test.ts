@@ -214,7 +214,7 @@ test.each<[name: string, call: (matcher: Matcher) => unknown, message: string]>(
   [
     "rows too short",
     (m) => fillDraftMasks(m, rowsOf(1), [1], [-1]),
-    `rows: ${words} words hold less than 2 rows`,
+    `rows: ${words} words are too few for 2 rows`,
   ],
   [
     "a parent that comes later",
@@ -224,7 +224,7 @@ test.each<[name: string, call: (matcher: Matcher) => unknown, message: string]>(
   ["its own parent", (m) => fillDraftMasks(m, rowsOf(2), [1], [0]), "the parent of token 0 is 0"],
   ["no index", (m) => fillDraftMasks(m, rowsOf(3), [1, 1], [-1, 0.5]), "the parent of token 1 is 0.5"],
   ["too few parents", (m) => fillDraftMasks(m, rowsOf(2), [1], []), "1 tokens have 0 parents"],
-  ["rows of a batch too short", (m) => fillMasks([m, m], rowsOf(1)), "hold less than 2 rows"],
+  ["rows of a batch too short", (m) => fillMasks([m, m], rowsOf(1)), "too few for 2 rows"],
 ])("%s: refused", (_, call, message) => {
   expect(() => call(new Matcher(fresh()))).toThrow(RangeError)
   expect(() => call(new Matcher(fresh()))).toThrow(message)

@@ -34,13 +34,13 @@ test.each<[what: string, tables: Partial<ClosedTables>]>([
 })
 
 test.each<[message: RegExp, tables: Partial<ClosedTables>]>([
-  [/start 3 is none of 3 states/, { start: 3 }],
-  [/start 0 is none of 0 states/, { start: 0, accepting: new Uint8Array(0) }],
+  [/start 3 is not one of the 3 states/, { start: 3 }],
+  [/start 0 is not one of the 0 states/, { start: 0, accepting: new Uint8Array(0) }],
   [/offsets of edges/, { edgeOffsets: Uint32Array.of(0, 0, 2, 1) }],
   [/offsets of edges/, { edgeOffsets: Uint32Array.of(0, 0, 1, 9) }],
   [/the dead state has edges/, { edgeOffsets: Uint32Array.of(0, 1, 1, 2) }],
   [/the dead state accepts/, { accepting: Uint8Array.of(1, 0, 1) }],
-  [/state 2 neither accepts nor not/, { accepting: Uint8Array.of(0, 0, 2) }],
+  [/accepting of state 2 is neither 0 nor 1/, { accepting: Uint8Array.of(0, 0, 2) }],
   [/edges of state 1 do not ascend/, { highs: Uint8Array.of(0x60, 0x62) }],
   [
     /edges of state 1 do not ascend/,
@@ -48,7 +48,7 @@ test.each<[message: RegExp, tables: Partial<ClosedTables>]>([
   ],
   [/state 2 leads to 3, of 3 states/, { targets: Uint32Array.of(2, 3) }],
   [/state 2 leads to 0, of 3 states/, { targets: Uint32Array.of(2, 0) }],
-  [/state 2 accepts and its completion disagree/, { accepting: Uint8Array.of(0, 0, 0) }],
+  [/state 2 and its completion differ/, { accepting: Uint8Array.of(0, 0, 0) }],
   [/state 1 has no way to the end/, { steps: Uint16Array.of(CompleteStep, 0x7a, CompleteStep) }],
   [/state 1 has no way to the end/, { targets: Uint32Array.of(1, 2) }],
   [/state 1 has no way to the end/, { steps: Uint16Array.of(CompleteStep, OwnStep, CompleteStep) }],
@@ -62,7 +62,7 @@ test.each<[message: RegExp, tables: Partial<ClosedTables>]>([
       completions: new Map([[1, Uint8Array.of(0x62)]]),
     },
   ],
-  [/explanation 2 of 2/, { explanationOf: Uint32Array.of(0, 2, 0) }],
+  [/explanation 2 is not one of the 2/, { explanationOf: Uint32Array.of(0, 2, 0) }],
   [/offsets of masks/, { maskOffsets: Uint32Array.of(0, 1) }],
   [/mask 0 is neither/, masks([2, 0])],
   [/mask 0 is neither/, masks([])],
@@ -72,9 +72,9 @@ test.each<[message: RegExp, tables: Partial<ClosedTables>]>([
   [/mask 0 allows a token that writes nothing/, masks([0, 2])],
   [/mask 0 allows a token that writes nothing/, masks([1, 1 << 5])],
   [/mask 0 holds only some of the end ids/, masks([0, 3], [0, 0, 1])],
-  [/mask of state 1 and whether it accepts disagree/, masks([0, 0, 3, 4])],
-  [/mask of state 2 and whether it accepts disagree/, masks([0, 1], [0, 0, 1])],
-  [/mask 2 of 1/, masks([0, 0], [0, 2, 0])],
+  [/mask of state 1 and the state differ/, masks([0, 0, 3, 4])],
+  [/mask of state 2 and the state differ/, masks([0, 1], [0, 0, 1])],
+  [/mask 2 is not one of the 1/, masks([0, 0], [0, 2, 0])],
 ])("refused: %s", (message, tables) => {
   expect(checkTables({ ...abTables, ...tables }, vocabulary)).toMatch(message)
 })

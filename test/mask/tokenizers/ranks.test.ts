@@ -55,7 +55,7 @@ describe("tiktoken", () => {
       "YQ== 99999999999999",
       /^line 1: id 99999999999999 is not an integer from 0 to \d+$/,
     ],
-    ["a rank twice", "YQ== 0\nYg== 0", /^line 2: id 0 is taken$/],
+    ["a rank twice", "YQ== 0\nYg== 0", /^line 2: id 0 occurs twice$/],
     ["a SentencePiece model", "\n\u000e\n\u0005<unk>\u0015\u0000", /^line 2: /],
     ["more ranks than columns", tiktokenFile(), /token: id \d+ is outside the 8 columns/],
   ])("refused: %s", (_, text, message) => {
@@ -66,7 +66,7 @@ describe("tiktoken", () => {
   test("refused: an added token where a rank is", () => {
     const taken = [{ id: 3, content: "<x>", special: true }]
     expect(() => parseTiktoken(tiktokenFile(), { endIds: [3], added: taken })).toThrow(
-      'added token "<x>": id 3 is taken',
+      'added token "<x>": id 3 occurs twice',
     )
   })
 })
@@ -112,20 +112,20 @@ describe("tekken", () => {
     [
       "too many special tokens",
       { ...file, config: { ...file.config, default_num_special_tokens: 999 } },
-      /999 special tokens are more/,
+      /999 special tokens exceed/,
     ],
     [
       "a rank that is none",
       { ...file, vocab: [{ rank: 1.5, token_bytes: "YQ==" }] },
       /^vocab\[0\].rank: 1.5 is not an integer/,
     ],
-    ["no bytes", { ...file, vocab: [{ rank: 0 }] }, /^vocab\[0\].token_bytes is not a text/],
+    ["no bytes", { ...file, vocab: [{ rank: 0 }] }, /^vocab\[0\].token_bytes is not a string/],
     [
       "bytes that are none",
       { ...file, vocab: [{ rank: 0, token_bytes: "a" }] },
       /^vocab\[0\].token_bytes: "a" is not base64/,
     ],
-    ["a rank twice", { ...file, vocab: [...file.vocab, file.vocab[7]] }, /^vocab\[\d+\]: id 12 is taken/],
+    ["a rank twice", { ...file, vocab: [...file.vocab, file.vocab[7]] }, /^vocab\[\d+\]: id 12 occurs twice/],
     [
       "a special rank too high",
       { ...file, special_tokens: [{ rank: 5, token_str: "x" }] },
@@ -134,9 +134,9 @@ describe("tekken", () => {
     [
       "a special name twice",
       { ...file, special_tokens: [0, 1].map((rank) => ({ rank, token_str: "x" })) },
-      /name is taken/,
+      /name occurs twice/,
     ],
-    ["a special without a name", { ...file, special_tokens: [{ rank: 0 }] }, /token_str is not a text/],
+    ["a special without a name", { ...file, special_tokens: [{ rank: 0 }] }, /token_str is not a string/],
     ["no end", { ...file, special_tokens: [] }, /no end-of-sequence id/],
   ])("refused: %s", (_, json, message) => {
     expect(() => parseTekken(json)).toThrow(message)

@@ -92,7 +92,7 @@ test("a file that is none, is damaged or is not there; flags that exclude each o
   writeFileSync(at("text.rail"), "a+")
   for (const [file, message] of [
     ["bad.rail", /checksum: .* the file is damaged/],
-    ["text.rail", /magic: this is no compiled constraint/],
+    ["text.rail", /magic: this is not a compiled constraint/],
     ["gone.rail", /cannot read .*gone\.rail/],
   ] as const) {
     expect(await tokenrail(["check", "-", "--compiled", at(file)])).toMatchObject({
