@@ -69,7 +69,7 @@ export interface ReadingShortcuts {
   readonly unites: boolean
   /** Collects a reading. */
   add: Read
-  /** Reads the collected readings, then those that they have collected, and so on. */
+  /** Reads the collected readings, then the readings collected by these, until none are left. */
   readAll(read: Read): void
   /** Discards what was collected for a mask that was abandoned. */
   clear(): void

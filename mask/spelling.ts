@@ -21,8 +21,8 @@ export function spell(trie: TokenTrie, bytes: Uint8Array): number[] | null {
 }
 
 /**
- * Returns the longest token at offset `at` of `bytes`, or the token whose id is written there; −1
- * if there is none.
+ * Returns the longest token at offset `at` of `bytes`; if the bytes there are the id of a token,
+ * returns that token. −1 if there is none.
  */
 export function longestToken(trie: TokenTrie, bytes: Uint8Array, at: number): number {
   return bytes[at] === TokenMark ? tokenAt(bytes, at) : trie.token(longestNode(trie, bytes, at))

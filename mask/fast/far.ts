@@ -33,7 +33,7 @@ export class FarTokens {
       above[at] = node
       if (at < depth) return true
       if (!trie.hasChildren(node)) return false
-      // The ancestors down to some depth are already in the path.
+      // The path already holds the ancestors above some depth, so only the others are added.
       let first = 1
       const last = path.length === 0 ? 0 : path[path.length - 1]
       while (first < depth && above[first] <= last) first++

@@ -46,8 +46,8 @@ export interface Reads {
    */
   endsBefore(list: number, lexemeState: number, bytes: number): number | null
   /**
-   * Returns `list` and the nodes below it where `lexemeState` has been read once or several times
-   * in a row; memoized.
+   * Returns `list` and all nodes below it that one or more consecutive reads of `lexemeState` lead
+   * to; memoized.
    */
   repeated(list: number, lexemeState: number): number
 }

@@ -1,6 +1,6 @@
 /**
  * The nodes at which a lexeme that follows itself may begin: some given nodes, the nodes where it
- * ends when read from them, the nodes where it ends when read from those, and so on.
+ * ends when read from them, and so on.
  *
  * Vocabularies hold runs of a hundred signs as tokens, and a grammar with a prefix operator or with
  * empty statements reads each sign as a lexeme. All nodes of such a run are found here at once,
