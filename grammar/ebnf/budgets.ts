@@ -1,4 +1,6 @@
-/** The budgets of a grammar: where they are, so that a vocabulary can be asked whether it can keep them. */
+/**
+ * Lists the budgets of a grammar, so that a vocabulary can check whether it can keep them.
+ */
 import type { BudgetPart } from "../budget.ts"
 import { GrammarError } from "../errors.ts"
 import type { NormalRules } from "./normal.ts"
@@ -6,8 +8,9 @@ import type { RuleLanguage } from "./steps.ts"
 import { Kind, type Term, type Terms } from "./terms.ts"
 
 /**
- * The parts with budgets that `start` reaches, those of nested grammars included. Throws `unsupported` for one that begins
- * with itself: as many budgets as there are bytes would begin at one place.
+ * Returns the parts with budgets that `start` reaches, those of nested grammars included. Throws
+ * `unsupported` for a part that begins with itself: there, infinitely many budgets would begin at
+ * one place.
  */
 export function budgetParts(normal: NormalRules, language: RuleLanguage, start: Term): BudgetPart[] {
   const { terms } = normal
@@ -40,7 +43,7 @@ function refusal(name: string): string {
   return `${name === "" ? "a part" : `rule ${name}`} with max_tokens begins with itself. Let it repeat by * or +, or recur at its end`
 }
 
-/** Whether reading `budget` can begin with reading it. */
+/** Returns whether reading `budget` can begin with reading it. */
 function beginsWithItself(normal: NormalRules, budget: Term): boolean {
   const { terms } = normal
   const seen = new Set<Term>()

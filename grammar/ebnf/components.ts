@@ -1,16 +1,22 @@
 /**
- * What reaches each other: the strongly connected components of a graph, callees first. Linear in nodes and edges (Tarjan 1972,
- * without recursion: grammars may be as deep as they are long).
+ * The strongly connected components of a graph, callees first. Linear in nodes and edges (Tarjan
+ * 1972, without recursion, because grammars may be as deep as they are long).
  */
 
-/** The components that `start` reaches; those that a component reaches come before it. `calleesOf` is asked once a node. */
+/**
+ * Yields the components that `start` reaches. A component comes after those that it reaches.
+ * `calleesOf` is called once for each node.
+ */
 export function* components(
   start: number,
   calleesOf: (node: number) => readonly number[],
 ): Generator<number[]> {
-  /** When a node was met first. What follows is by that. */
+  /** By node: its index in the order of discovery. The lists below are indexed by it. */
   const met = new Map<number, number>()
-  /** The first node on the path that a node reaches, and whether it is on the path itself. */
+  /**
+   * By index: the lowest index on the path that the node reaches, and whether it is on the path
+   * itself.
+   */
   const low: number[] = []
   const isOnPath: boolean[] = []
   const path: number[] = []

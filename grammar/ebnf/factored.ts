@@ -1,8 +1,10 @@
 /**
- * Hundreds of alternatives that begin with different texts, as one: a trie of the texts, and behind each what it begins.
+ * Joins hundreds of alternatives that begin with different texts into one lexeme: a trie of the
+ * texts, with what follows each.
  *
- * Alternatives that share a beginning (`{"name":"…` of five hundred tools) would be as many readings of it, each a thread; as one
- * lexeme they are one, until the text that was read says which of them it is.
+ * Alternatives that share a prefix (`{"name":"…` of five hundred tools) would be as many readings
+ * of it, each with its own thread. As one lexeme they are one thread until the text says which of
+ * them it is.
  */
 import { EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"
@@ -13,10 +15,13 @@ import { compareBytes, FirstTag, MinChoice, textsLexeme } from "./texts.ts"
 
 const noText = new Uint8Array(0)
 
-/** Frames that take the place of one, deepest first. */
+/** Frames that take the place of one frame, deepest first. */
 type Frames = readonly Frame[]
 
-/** `steps` with those whose lexemes are single texts as one, where they are many. `texts` answers the text of such a lexeme. */
+/**
+ * Returns `steps` with all whose lexemes are single texts joined into one, if they are many.
+ * `texts` maps such a lexeme to its text.
+ */
 export function factored(steps: Step[], texts: ReadonlyMap<number, Uint8Array>): readonly Step[] {
   if (steps.length < MinChoice) return steps
   const behind = new Map<number, Frames[]>()
@@ -44,7 +49,7 @@ export function factored(steps: Step[], texts: ReadonlyMap<number, Uint8Array>):
   return [...others, { lexeme: textsLexeme(entries), frames: [new TextsFrame(rests)] }]
 }
 
-/** Below a lexeme of many texts: its tag says which frames lie there. */
+/** The frame below a lexeme of many texts. The tag selects the frames that take its place. */
 class TextsFrame extends Frame {
   override readonly readsTag = true
   private readonly rests: ReadonlyMap<number, readonly Frames[]>

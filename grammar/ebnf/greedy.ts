@@ -1,12 +1,14 @@
 /**
- * Rules without greedy lexemes that read the same texts.
+ * Rewrites rules with greedy lexemes into rules without them that read the same texts.
  *
- * A rule may end in a greedy lexeme and be empty itself, so guards travel (`guards.ts`). The idea is that of Bar-Hillel,
- * Perles and Shamir (1961) for intersections: each rule comes in a version for the guard before it and for those that it may
- * leave behind, chosen so that what follows can be read. What follows then begins with other bytes by itself, the usual search
- * for rules without texts is exact, and nothing need be looked at while reading.
+ * A rule may end in a greedy lexeme and be empty itself, so guards travel (`guards.ts`). The idea
+ * is that of Bar-Hillel, Perles and Shamir (1961) for intersections: each rule has a version for
+ * each guard before it and each set of guards that it may leave behind, chosen so that what follows
+ * can be read. Then what follows begins with other bytes by itself, the usual search for rules
+ * without texts is exact, and nothing needs to be checked while reading.
  *
- * Versions are few: most of what may follow begins with none of the bytes of a guard, and then it is as it was.
+ * There are few versions: most parts begin with none of the bytes of a guard, and then they do not
+ * change.
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, type Limits } from "../errors.ts"
@@ -18,10 +20,13 @@ import { lexemes } from "../lexeme/table.ts"
 import { firstNotSteps, Guards, sorted } from "./guards.ts"
 import { Kind, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
 
-/** Guards that may be left behind; null stands for all that there can be. */
+/** Guards that may be left behind; null stands for all possible ones. */
 type After = ReadonlySet<number> | null
 
-/** What a rule of its own is made for: `term` behind the guard `before`, such that it leaves one of `after` behind. */
+/**
+ * A rule that is made: `term` after the guard `before`, restricted to texts that leave one of
+ * `after` behind.
+ */
 interface Version {
   readonly term: Term
   readonly before: number
@@ -39,7 +44,7 @@ export class GreedyRules {
   private readonly bodies = new Map<number, Term>()
   private readonly made = new Map<string, Term>()
 
-  /** Rules have ids below `ruleCount`; those that are made here come above. */
+  /** Rules have ids below `ruleCount`; the rules made here have higher ids. */
   constructor(terms: Terms, originalOf: (rule: number) => Term, ruleCount: number, limits: Limits) {
     this.terms = terms
     this.originalOf = originalOf
@@ -48,7 +53,7 @@ export class GreedyRules {
     this.guards = new Guards(terms, originalOf, limits)
   }
 
-  /** The body of a rule. */
+  /** Returns the body of a rule. */
   readonly bodyOf = (rule: number): Term => {
     if (rule < this.base) return this.originalOf(rule)
     let body = this.bodies.get(rule)
@@ -64,7 +69,9 @@ export class GreedyRules {
     return body
   }
 
-  /** The rule that reads `term` behind the guard `before`, such that it leaves one of `after` behind. */
+  /**
+   * Returns the rule that reads `term` after the guard `before` and leaves one of `after` behind.
+   */
   versionRule(term: Term, before: number, after: After): number {
     const key = keyOf(term, before, after)
     let rule = this.versionRules.get(key)
@@ -76,12 +83,18 @@ export class GreedyRules {
     return rule
   }
 
-  /** The guards that `term` may leave behind where `before` is the one before it. None: there is no text. */
+  /**
+   * Returns the guards that `term` may leave behind after the guard `before`. Empty if `term` has
+   * no text there.
+   */
   leaves(term: Term, before: number): ReadonlySet<number> {
     return this.guards.leaves(term, before)
   }
 
-  /** `term` behind the guard `before`, such that it leaves one of `after` behind. It has no greedy lexemes. */
+  /**
+   * Returns `term` after the guard `before`, restricted to texts that leave one of `after` behind.
+   * The result has no greedy lexemes.
+   */
   version(term: Term, before: number, after: After): Term {
     const all = this.leaves(term, before)
     const some = after === null ? all : new Set([...all].filter((guard) => after.has(guard)))
@@ -101,7 +114,7 @@ export class GreedyRules {
     return version
   }
 
-  /** As `version`, where there is such a text, and `before` or `after` matters. */
+  /** Makes the version for `version`, if it has a text and `before` or `after` matters. */
   private make(term: Term, before: number, after: After): Term {
     const { terms } = this
     this.guards.count()
@@ -165,16 +178,22 @@ export class GreedyRules {
     return terms.or(isEmpty ? [terms.empty, read] : [read])
   }
 
-  /** The texts of a greedy lexeme, not empty, behind `before` that leave one of `after` behind. */
+  /**
+   * Returns the lexeme of the non-empty texts of a greedy lexeme after `before` that leave one of
+   * `after` behind.
+   */
   private greedyLexeme(ends: Ends, before: number, after: After): number {
     const reached = ends.reached(before)
     const allowed = new Set([...reached].filter((guard) => after === null || after.has(guard)))
-    // Where each end is as good as the other, the lexeme needs no tags, and shares its masks with all that read it.
+    // If all ends are allowed, the lexeme needs no tags and shares its masks with all that read it.
     const lexeme = allowed.size === reached.size ? ends.start : ends.lexeme(allowed)
     return firstNotLexeme(lexeme, before)
   }
 
-  /** `head` and then `tail`: for all guards between them behind which `tail` is the same, at once. */
+  /**
+   * Makes `head` and then `tail`. Guards between them are grouped by the version of `tail` that
+   * they lead to.
+   */
   private makeConcat(head: Term, tail: Term, before: number, after: After): Term {
     const { terms } = this
     const groups = new Map<Term, Set<number>>()
@@ -192,7 +211,7 @@ export class GreedyRules {
     )
   }
 
-  /** A greedy lexeme whose end decides what follows is read once. */
+  /** Makes a greedy lexeme, whose end decides what follows, so that it is read only once. */
   private makeGreedyConcat(head: Term, before: number, groups: ReadonlyMap<Term, ReadonlySet<number>>): Term {
     const { terms } = this
     const ends = this.guards.endsOf(head)
@@ -241,7 +260,10 @@ export class GreedyRules {
     return terms.or(isEmpty ? [terms.empty, read] : [read])
   }
 
-  /** The version of `body` that comes each time of any number, behind whatever guard; null where there are several. */
+  /**
+   * Returns the version of `body` that is the same in each round of a repetition, whatever guard is
+   * before it; null if there are several versions.
+   */
   private sameEachTime(body: Term, before: number): Term | null {
     let same: Term | null = null
     for (const guard of this.guards.boundariesOf(body, before)) {
@@ -252,7 +274,7 @@ export class GreedyRules {
     return same
   }
 
-  /** A repetition whose first time is written out. */
+  /** Returns a repetition whose first round is written out. */
   private unrolled(term: Term, before: number, after: After): Term {
     const { terms } = this
     const isStar = terms.kind(term) === Kind.Star

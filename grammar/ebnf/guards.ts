@@ -1,9 +1,10 @@
 /**
- * Guards: what greedy lexemes forbid of what follows them.
+ * Guards: what greedy lexemes forbid after them.
  *
- * Where a greedy lexeme ends it leaves a guard behind: the bytes with which it could have gone on, of which none may come
- * next. Where a part is empty the guard before it stays; so what a rule leaves behind depends on what it finds, and all that
- * it may leave is a least fixpoint over pairs of a rule and a guard.
+ * Where a greedy lexeme ends it leaves a guard behind: the bytes that could have continued it, none
+ * of which may come next. Where a part is empty the guard before it stays. So what a rule leaves
+ * behind depends on the guard before it, and all guards that it may leave are a least fixpoint over
+ * pairs of a rule and a guard.
  */
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
@@ -24,19 +25,19 @@ export class Guards {
   private readonly limits: Limits
   private readonly bodyOf: (rule: number) => Term
   private steps = 0
-  /** (term, guard before) → index of what `leaves` answers. */
+  /** (term, guard before) → index of the result of `leaves`. */
   private readonly termPairs = new PairMap()
   private readonly termLeaves: ReadonlySet<number>[] = []
-  /** (rule, guard before) → index of what is known of it. */
+  /** (rule, guard before) → index of the guards known so far. */
   private readonly rulePairs = new PairMap()
   private readonly ruleLeaves: ReadonlySet<number>[] = []
-  /** Rules, each with a guard before it, of which not all is known. */
+  /** Pairs of a rule and a guard before it whose guards are not all known yet. */
   private open: { readonly index: number; readonly rule: number; readonly before: number }[] = []
   private isSearching = false
   private isChanged = false
-  /** Whether there is no greedy lexeme in a term. */
+  /** By term: whether it contains no greedy lexeme. */
   private readonly plain = new Map<Term, boolean>()
-  /** First bytes of the texts of a rule. */
+  /** By rule: the first bytes of its texts. */
   private readonly firsts = new Map<number, number>()
 
   constructor(terms: Terms, bodyOf: (rule: number) => Term, limits: Limits) {
@@ -45,17 +46,21 @@ export class Guards {
     this.limits = limits
   }
 
-  /** The guards that `term` may leave behind where `before` is the one before it. None: there is no text. */
+  /**
+   * Returns the guards that `term` may leave behind after the guard `before`. Empty if `term` has
+   * no text there.
+   */
   leaves(term: Term, before: number): ReadonlySet<number> {
     const known = this.termPairs.get(term, before)
     if (known >= 0) return this.termLeaves[known]
     if (this.isSearching) return this.find(term, before)
     this.isSearching = true
-    // Where a search was given up, what it began is still open.
+    // If a search was aborted, the rules that it had begun are still open.
     this.isChanged = this.open.length > 0
     try {
       let all = this.find(term, before)
-      // A least fixpoint: rules leave nothing at first, and are asked again until none leaves more; those that others use first.
+      // A least fixpoint: rules leave nothing at first, and are evaluated again until none leaves
+      // more. Rules that others use come first.
       while (this.isChanged) {
         this.isChanged = false
         for (let i = this.open.length - 1; i >= 0; i--) {
@@ -85,7 +90,7 @@ export class Guards {
     return noGuards
   }
 
-  /** `leaves`, as far as it is known of rules. */
+  /** Computes `leaves` from the guards of rules known so far. */
   private find(term: Term, before: number): ReadonlySet<number> {
     const { terms } = this
     this.count()
@@ -156,7 +161,7 @@ export class Guards {
       if (round === max || guards.size === 0 || met.has(key)) return all
       if (round >= min) met.add(key)
       const next = this.findBehind(guards, body)
-      // From a round that changes nothing on, all are alike.
+      // All rounds after one that changes nothing are alike.
       if (sorted(next).join() === key) return addAll(all, guards)
       guards = next
     }
@@ -177,7 +182,7 @@ export class Guards {
     return guards
   }
 
-  /** The tags with which a branch may end, behind `before`, when it reads something. */
+  /** Returns the tags with which a branch may end after `before`, if it reads something. */
   tagsOf(term: Term, before: number): number[] {
     const { lexeme, rests } = this.terms.branches[this.terms.at(term, 1)]
     const isAny = lexemes.tags[lexeme] === 0 && sharedBytes(bytesOn(lexeme), before) === NoBytes
@@ -186,34 +191,34 @@ export class Guards {
     return [...rests.keys()].filter((tag) => tags.has(tag))
   }
 
-  /** The ends of a greedy lexeme. */
+  /** Returns the ends of a greedy lexeme. */
   endsOf(greedy: Term): Ends {
     return endsOf(exprLexeme(this.terms.at(greedy, 1)), this.count)
   }
 
-  /** Whether a greedy lexeme may be empty. */
+  /** Returns whether a greedy lexeme may be empty. */
   isNullable(greedy: Term): boolean {
     return exprs.nullable(this.terms.at(greedy, 1))
   }
 
-  /** One more step of the search. Throws `limit`. */
+  /** Counts one more step of the search. Throws `limit`. */
   readonly count = (): void => {
     checkLimit(this.limits, "satSteps.greedy", ++this.steps)
   }
 
-  /** The guards before and behind any number of times `body`. */
+  /** Returns the guards before, between and after any number of rounds of `body`. */
   boundariesOf(body: Term, before: number): Set<number> {
     const guards = new Set([before])
     for (const guard of guards) addAll(guards, this.leaves(body, guard))
     return guards
   }
 
-  /** Whether the empty text is none of `term`, whatever the guards. */
+  /** Returns whether `term` never matches the empty text, whatever the guards. */
   isNeverEmpty(term: Term): boolean {
     return this.leaves(term, AllBytes).size === 0
   }
 
-  /** Whether there is no greedy lexeme in `term`. */
+  /** Returns whether `term` contains no greedy lexeme. */
   isPlain(term: Term): boolean {
     const { terms, plain } = this
     let isPlain = plain.get(term)
@@ -235,7 +240,7 @@ export class Guards {
     return isPlain
   }
 
-  /** The first bytes of the texts of `term`, or some more. */
+  /** Returns a superset of the first bytes of the texts of `term`. */
   first(term: Term): number {
     const rules = this.rulesBelow(term)
     for (const rule of rules) this.firsts.set(rule, NoBytes)
@@ -250,7 +255,7 @@ export class Guards {
     return this.firstOf(term)
   }
 
-  /** The rules that `term` reaches and whose first bytes are not known. */
+  /** Returns the rules that `term` reaches and whose first bytes are unknown. */
   private rulesBelow(term: Term): Set<number> {
     const { terms } = this
     const rules = new Set<number>()
@@ -302,7 +307,7 @@ export class Guards {
   }
 }
 
-/** `steps`, and what follows those that may be empty. */
+/** Yields `steps`, and the steps that follow those that may be empty. */
 function* reading(steps: readonly Step[]): Generator<Step> {
   for (const step of steps) {
     yield step
@@ -316,7 +321,7 @@ function* reading(steps: readonly Step[]): Generator<Step> {
   }
 }
 
-/** The ways to begin a text of `grammar`, not empty, whose first byte is not in `before`. */
+/** Returns the ways to begin a non-empty text of `grammar` whose first byte is not in `before`. */
 export function firstNotSteps(grammar: Grammar, before: number): Step[] {
   const steps: Step[] = []
   for (const { lexeme, frames } of reading(grammar.start)) {
@@ -330,7 +335,7 @@ export function sorted(guards: ReadonlySet<number>): number[] {
   return [...guards].sort((a, b) => a - b)
 }
 
-/** `set`, with all of `more`. */
+/** Adds all of `more` to `set` and returns it. */
 function addAll(set: Set<number>, more: Iterable<number>): Set<number> {
   for (const each of more) set.add(each)
   return set

@@ -1,9 +1,11 @@
 /**
- * How long the shortest texts of rules are, before one is written down: what takes more bytes than any text has can never be
- * finished, so a grammar that can come to it is refused before its first byte, though other texts of it are short.
+ * The lengths of the shortest texts of rules, found before any text is built. A part that needs
+ * more bytes than any text may have can never be finished. So a grammar that can reach such a part
+ * is refused before its first byte, even if it has short texts as well.
  *
- * Numbers alone: the fewest bytes of each term, out of those of its parts, over and over until none gets smaller (as in `shortest.ts`,
- * where the texts themselves are made); then the most that a rule may still need once it was begun, see `lexeme/expr/rests.ts`.
+ * Only numbers are computed: the fewest bytes of each term from those of its parts, repeated until
+ * none gets smaller (as in `shortest.ts`, which builds the texts themselves); then the most bytes
+ * that a rule may still need once it has begun, see `lexeme/expr/rests.ts`.
  */
 import { checkTime } from "../deadline.ts"
 import { fixedBounds, limitError } from "../errors.ts"
@@ -13,14 +15,15 @@ import { rawTexts } from "../lexeme/expr/shortest.ts"
 import { leastOfNested } from "./shortest.ts"
 import { Kind, type Term, type Terms } from "./terms.ts"
 
-/** There is no text. */
+/** The length of a term that has no text. */
 const NoText = Number.POSITIVE_INFINITY
-/** Texts that are longer are taken for as long: their sums are exact. */
+/** Greater lengths saturate here, so that their sums are exact. */
 const Endless = 2 ** 50
 
 /**
- * Throws `limit` where a text of `start` may come to a part that takes more bytes than any text has. Linear in the terms that it
- * reaches, once for most grammars: rules are lowered callees first.
+ * Throws `limit` if a text of `start` can reach a part that needs more bytes than any text may
+ * have. Linear in the terms that `start` reaches. Most grammars take one pass, because rules are
+ * lowered callees first.
  */
 export function checkRules(
   terms: Terms,
@@ -32,7 +35,7 @@ export function checkRules(
   const lengths = new LeastLengths(terms, bodyOf)
   if (lengths.improve(order)) {
     checkTime()
-    // Only what is made of others gets shorter with them.
+    // Only terms with parts can get shorter in a later pass.
     const wholes = order.filter((term) => terms.kind(term) === Kind.Rule || terms.parts(term).length > 0)
     while (lengths.improve(wholes)) checkTime()
   }
@@ -44,7 +47,10 @@ export function checkRules(
   }
 }
 
-/** The rules that `start` reaches, and their terms: parts before what they are part of. */
+/**
+ * Returns the rules that `start` reaches, and their terms: parts before the terms that contain
+ * them.
+ */
 function reached(
   terms: Terms,
   start: number,
@@ -52,7 +58,7 @@ function reached(
 ): { rules: readonly number[]; order: readonly Term[] } {
   const rules = new Set([start])
   const isSeen = new Uint8Array(terms.count)
-  // What is added meanwhile is visited too.
+  // A set's loop also visits members that are added meanwhile.
   for (const rule of rules) {
     const open = [bodyOf(rule)]
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
@@ -62,7 +68,7 @@ function reached(
       terms.addParts(open, at)
     }
   }
-  // A term is made after its parts.
+  // A term's id is greater than those of its parts.
   const order: Term[] = []
   for (let term = 0; term < isSeen.length; term++) if (isSeen[term] === 1) order.push(term)
   return { rules: [...rules], order }
@@ -73,7 +79,7 @@ class LeastLengths {
   private readonly bodyOf: (rule: number) => Term
   /** By term: the fewest bytes of its texts, as far as they are known. */
   private readonly least: number[] = []
-  /** By term: what it may need once it was begun, without what follows it. */
+  /** By term: the most bytes that it may still need once it has begun, without what follows it. */
   readonly need: number[] = []
 
   constructor(terms: Terms, bodyOf: (rule: number) => Term) {
@@ -81,10 +87,13 @@ class LeastLengths {
     this.bodyOf = bodyOf
   }
 
-  /** Whether one of the terms has a shorter text than was known. */
+  /**
+   * Improves the lengths of the terms once, in order. Returns whether another pass may improve
+   * more.
+   */
   improve(order: readonly Term[]): boolean {
     const { least } = this
-    /** A rule whose text was asked for before its body was looked at in this round. */
+    /** Whether a rule was read before its body in this pass. */
     let isAhead = false
     let isShorter = false
     for (const term of order) {
@@ -141,7 +150,10 @@ class LeastLengths {
     }
   }
 
-  /** Notes what `term` needs, once that of its parts is noted. Parts without a text are never begun. */
+  /**
+   * Records what `term` needs; its parts must be recorded before. Parts without a text are never
+   * begun.
+   */
   measureNeed(term: Term): void {
     this.need[term] = this.least[term] === NoText ? 0 : this.needOf(term)
   }
@@ -177,7 +189,7 @@ class LeastLengths {
       case Kind.Capture:
         return need[terms.at(term, 2)]
       default:
-        // A rule that is begun has its own frame, and needs are told rule by rule.
+        // A rule that has begun has its own frame, and the caller reports needs rule by rule.
         return least[term]
     }
   }

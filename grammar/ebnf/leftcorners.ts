@@ -1,36 +1,44 @@
 /**
- * Rules that begin with each other, solved together.
+ * Solves rules that begin with each other together.
  *
- * Their linear forms are equations: A_k = Σ A_j·m_jk + b_k. A text of A_i begins with some b_j, which completes A_j, and goes on from
- * there: m_jk completes A_k, and so on, until A_i is complete (the left-corner transform: Rosenkrantz & Lewis, Deterministic left
- * corner parsing, 1970). What may follow a complete A_j on the way to A_i is a term, an alternative for each m_jk with what follows
- * A_k behind it. Where ways come round in A_i alone they are one loop (Arden 1961); for those that come round elsewhere there are
- * rules of their own, which end with each other, and begin with each other only where nothing is read between: solved in turn, those
- * have ways between which nothing is read, and end there. Linear in the equations for each A_i that is asked for:
- * eliminating one rule after the other gave terms in which sixteen operators had more places than memory holds.
+ * Their linear forms are equations: A_k = Σ A_j·m_jk + b_k. A text of A_i begins with some b_j,
+ * which completes A_j. From there, m_jk completes A_k, and so on, until A_i is complete (the
+ * left-corner transform: Rosenkrantz & Lewis, Deterministic left corner parsing, 1970). What may
+ * follow a complete A_j on the way to A_i is a term: for each m_jk an alternative, m_jk and then
+ * what follows A_k. If A_i is on all cycles of these ways, they are one loop (Arden 1961). For
+ * other cycles, new rules are made. These end with each other. They begin with each other only if
+ * nothing is read between, so solving them in turn yields ways that read nothing, and ends there.
+ * The cost is linear in the equations for each A_i that is requested. Eliminating one rule after
+ * the other is not an alternative: its terms for sixteen operators had more places than memory
+ * holds.
  */
 import { checkTime } from "../deadline.ts"
 import { Kind, type LinearForm, type Term, type Terms } from "./terms.ts"
 
-/** What the equations are made of. */
+/** The rules that the equations are made from. */
 export interface LeftRules {
   readonly terms: Terms
-  /** The first symbols of the texts of `rule` that are not empty, as its body has them. */
+  /** Returns the first symbols of the non-empty texts of `rule`, as its body has them. */
   firsts(rule: number): LinearForm
-  /** Adds rules that some text satisfies, by their bodies. Of `idempotent` two texts in a row are one, and the empty one is its. */
+  /**
+   * Adds rules by their bodies. Each of them has a text. The rule `idempotent` matches the empty
+   * text and any concatenation of its texts.
+   */
   add(bodies: ReadonlyMap<number, Term>, idempotent: number): void
 }
 
 interface Way {
   readonly to: number
-  /** m: what is read between. */
+  /** m: what is read between the two rules. */
   readonly between: Term
 }
 
 export class LeftCorners {
   private readonly rules: LeftRules
   private readonly members: readonly number[]
-  /** By rule: to what it leads once it is complete, itself left out; what is read between it and itself; and b. */
+  /**
+   * By rule: the other rules that it can complete; what is read between the rule and itself; and b.
+   */
   private readonly ways = new Map<number, Way[]>()
   private readonly again = new Map<number, Term>()
   private readonly begins = new Map<number, [symbol: Term, rest: Term][]>()
@@ -54,7 +62,10 @@ export class LeftCorners {
     }
   }
 
-  /** The first symbols of the texts of `goal` that are not empty, none of them a member: each with what remains behind it. */
+  /**
+   * Returns the first symbols of the non-empty texts of `goal`, each with what remains after it.
+   * None of them is a member.
+   */
   form(goal: number): LinearForm {
     const { terms } = this.rules
     const after = this.afterAll(goal)
@@ -69,16 +80,19 @@ export class LeftCorners {
     return form
   }
 
-  /** What may follow each member, once it is complete, on the way to `goal`. */
+  /** Returns what may follow each complete member on the way to `goal`. */
   private afterAll(goal: number): ReadonlyMap<number, Term> {
     const { order, rounds } = this.inOrder(goal)
     return rounds.size === 0 ? this.loop(goal, order) : this.ownRules(goal, order, rounds)
   }
 
-  /** All ways come round in `goal`: that is a loop, and others lead to it. */
+  /**
+   * Solves the case in which `goal` is on all cycles: the cycles are one loop, and the other ways
+   * lead to it.
+   */
   private loop(goal: number, order: readonly number[]): ReadonlyMap<number, Term> {
     const { terms } = this.rules
-    // What leads to `goal` for the first time.
+    // By rule: what is read until `goal` is complete for the first time.
     const until = new Map<number, Term>([[goal, terms.empty]])
     for (const rule of order) if (rule !== goal) until.set(rule, this.after(rule, until))
     const again = this.again.get(goal) ?? terms.never
@@ -86,7 +100,10 @@ export class LeftCorners {
     return new Map([...until].map(([rule, term]) => [rule, terms.concat(term, loop)]))
   }
 
-  /** Ways come round in `rounds`, too: what follows these, and `goal`, are rules. */
+  /**
+   * Solves the case in which there are also cycles through `rounds`: what follows these and `goal`
+   * become rules.
+   */
   private ownRules(
     goal: number,
     order: readonly number[],
@@ -106,7 +123,7 @@ export class LeftCorners {
     return after
   }
 
-  /** What follows `rule`, by what follows all to which it leads. */
+  /** Returns what follows `rule`, from what follows the rules that it can complete. */
   private after(rule: number, known: ReadonlyMap<number, Term>): Term {
     const { terms } = this.rules
     checkTime()
@@ -120,13 +137,14 @@ export class LeftCorners {
   }
 
   /**
-   * All members, each behind those to which it leads, as far as ways past `goal` do not come round; and where they do: the members
-   * that are come to again. By depth first, without recursion.
+   * Returns all members, each after those that it can complete, as far as there are no cycles that
+   * avoid `goal`. `rounds` has the members at which such cycles were met again. Depth first,
+   * without recursion.
    */
   private inOrder(goal: number): { order: readonly number[]; rounds: ReadonlySet<number> } {
     const order: number[] = []
     const rounds = new Set<number>()
-    /** Members that were met, and whether they are on the way to the one at hand. */
+    /** By member that was met: whether it is on the path to the current one. */
     const isOpen = new Map<number, boolean>([[goal, false]])
     for (const start of this.members) {
       if (isOpen.has(start)) continue

@@ -1,10 +1,13 @@
 /**
- * Rules as the pushdown needs them: what has no text is gone, what may be empty says so, and no rule begins with itself.
+ * Rules in the form that the pushdown needs: parts without a text are removed, it is known which
+ * parts may be empty, and no rule begins with itself.
  *
- * The linear form of a term lists its first symbols, each with what remains behind it: a frame asks for it, and never for
- * the rest. A symbol is not empty: where a part may be, the list goes on with what follows it. Left recursion, direct,
- * indirect or behind parts that may be empty, is solved on these forms (`leftcorners.ts`): A = A·c | b is b·c*
- * (Arden 1961, mirrored), which keeps the language and costs nothing while reading.
+ * The linear form of a term lists its first symbols, each with what remains after it. A frame needs
+ * only the linear form of its own term, not those of the remainders. A symbol never matches the
+ * empty text: if a part may be empty, the list also has the symbols of what follows it. Left
+ * recursion, whether direct, indirect or behind parts that may be empty, is solved on these forms
+ * (`leftcorners.ts`): A = A·c | b is b·c* (Arden 1961, mirrored). This keeps the language and costs
+ * nothing while reading.
  */
 import { checkTime } from "../deadline.ts"
 import { grown } from "../intern.ts"
@@ -15,23 +18,31 @@ import { components } from "./components.ts"
 import { LeftCorners } from "./leftcorners.ts"
 import { Kind, type LinearForm, maxOf, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
 
-/** First symbol → all that may remain behind it. United at the end: one by one, thousands would take the square of them. */
+/**
+ * First symbol → all that may remain after it. The lists are joined at the end: adding thousands
+ * one by one would be quadratic.
+ */
 type Rests = Map<Term, Term[]>
 
 export class NormalRules {
   readonly terms: Terms
   private readonly bodyOf: (rule: number) => Term
-  /** Rules that some text satisfies, and those that the empty one does. */
+  /** Rules that have a text, and rules that may be empty. */
   private readonly productive = new Set<number>()
   private readonly nullable = new Set<number>()
   private readonly bodies = new Map<number, Term>()
   private readonly pruned = new Map<Term, Term>()
   private readonly linears = new Map<Term, LinearForm>()
   private readonly forms = new Map<number, LinearForm>()
-  /** By rule: it and those that begin with each other, with it among them. */
+  /**
+   * By left-recursive rule: the group of rules that begin with each other and that it belongs to.
+   */
   private readonly corners = new Map<number, LeftCorners>()
   private readonly idempotent = new Set<number>()
-  /** Whether a loop is unfolded: those with which it begins are not, it might be among them, and theirs would multiply. */
+  /**
+   * Whether a loop is being unfolded. The loops that it begins with are not unfolded: it might be
+   * among them, and their unfoldings would multiply.
+   */
   private isUnfolding = false
 
   constructor(terms: Terms, bodyOf: (rule: number) => Term) {
@@ -39,19 +50,19 @@ export class NormalRules {
     this.bodyOf = bodyOf
   }
 
-  /** Whether some text satisfies `rule`. */
+  /** Returns whether `rule` has a text. */
   isProductive(rule: number): boolean {
     if (!this.bodies.has(rule)) this.explore(rule)
     return this.productive.has(rule)
   }
 
-  /** The term of `rule` without alternatives that have no text. */
+  /** Returns the term of `rule` without alternatives that have no text. */
   body(rule: number): Term {
     if (!this.bodies.has(rule)) this.explore(rule)
     return this.bodies.get(rule) as Term
   }
 
-  /** Whether the empty text satisfies `term`. */
+  /** Returns whether the empty text satisfies `term`. */
   isNullable(term: Term): boolean {
     return this.holds(term, this.isNullablePart)
   }
@@ -83,8 +94,8 @@ export class NormalRules {
   }
 
   /**
-   * Whether `test` holds for all parts of a row, for one of the alternatives, and for a body that
-   * must come at least once.
+   * Returns whether `test` holds for all parts of a concatenation, for one of the alternatives, and
+   * for a body that must come at least once.
    */
   private holds(term: Term, test: (part: Term) => boolean): boolean {
     const { terms } = this
@@ -109,7 +120,7 @@ export class NormalRules {
     }
   }
 
-  /** `term` without alternatives that have no text. */
+  /** Returns `term` without alternatives that have no text. */
   prune(term: Term): Term {
     const known = this.pruned.get(term)
     if (known !== undefined) return known
@@ -118,7 +129,7 @@ export class NormalRules {
     return pruned
   }
 
-  /** The first symbols of `term`, which has been pruned, each with what remains behind it. */
+  /** Returns the first symbols of a pruned `term`, each with what remains after it. */
   linear(term: Term): LinearForm {
     const known = this.linears.get(term)
     if (known !== undefined) return known
@@ -130,7 +141,10 @@ export class NormalRules {
     return form
   }
 
-  /** The first symbols of the texts of `rule` that are not empty; following its rules from first symbol to first symbol ends. */
+  /**
+   * Returns the first symbols of the non-empty texts of `rule`. There are no cycles of rules along
+   * first symbols.
+   */
   form(rule: number): LinearForm {
     if (!this.isSolved(rule)) this.solve(rule)
     let form = this.forms.get(rule)
@@ -141,12 +155,15 @@ export class NormalRules {
     return form
   }
 
-  /** The first symbols of the texts of `rule` that are not empty, as its body has them. */
+  /** Returns the first symbols of the non-empty texts of `rule`, as its body has them. */
   firsts(rule: number): LinearForm {
     return this.linear(this.body(rule))
   }
 
-  /** Adds rules that some text satisfies, by their bodies. Of `idempotent` two texts in a row are one, and the empty one is its. */
+  /**
+   * Adds rules by their bodies. Each of them has a text. The rule `idempotent` matches the empty
+   * text and any concatenation of its texts.
+   */
   add(bodies: ReadonlyMap<number, Term>, idempotent: number): void {
     for (const [rule, body] of bodies) {
       this.bodies.set(rule, body)
@@ -156,7 +173,7 @@ export class NormalRules {
     this.fixpoint([...bodies.keys()], this.nullable, (rule) => this.isNullable(bodies.get(rule) as Term))
   }
 
-  /** Whether two texts of `term` in a row are one, and the empty one is its. */
+  /** Returns whether `term` matches the empty text and any concatenation of its texts. */
   isIdempotent(term: Term): boolean {
     const { terms } = this
     if (terms.isLoop(term)) return true
@@ -250,8 +267,8 @@ export class NormalRules {
   }
 
   /**
-   * A loop of a rule of alternatives, one of which is an expression and the others begin with one, as the loop of these: then a run of
-   * the expression is one lexeme.
+   * Replaces a loop over a rule by a loop over the rule's alternatives, if one of them is an
+   * expression and the others begin with one. Then a run of the expression is one lexeme.
    */
   private unfolded(star: Term): Term {
     const { terms } = this
@@ -269,7 +286,7 @@ export class NormalRules {
     return isUnfolded ? terms.star(body) : star
   }
 
-  /** A repetition whose body may be empty needs no number of them. */
+  /** Drops the lower bound of a repetition: a body that may be empty needs none. */
   private atLeastNone(term: Term): Term {
     const { terms } = this
     if (terms.kind(term) !== Kind.Repeat) return term
@@ -289,12 +306,16 @@ export class NormalRules {
     return branch
   }
 
-  /** Finds what `rule` reaches, which of it has texts, and which has the empty one: least fixpoints. */
+  /**
+   * Finds the rules that `rule` reaches, those of them that have texts, and those that may be
+   * empty. The last two are least fixpoints.
+   */
   private explore(rule: number): void {
     const { terms } = this
     const reached: number[] = []
     const seen = new Set([rule])
-    // A set of thousands of terms takes three times as long. Bodies may be made only now, and terms with them.
+    // A `Set` of thousands of terms takes three times as long. Bodies may be made only now, and
+    // terms with them, so the array may have to grow.
     let isSeen = new Int32Array(2 * terms.count)
     const open = [rule]
     let isWhole = true
@@ -319,7 +340,7 @@ export class NormalRules {
     reached.reverse()
     this.fixpoint(reached, this.nullable, (rule) => this.isNullable(this.bodyOf(rule)))
     this.fixpoint(reached, this.productive, (rule) => this.hasText(this.bodyOf(rule)))
-    // Mostly all have texts, and nothing need be pruned.
+    // Usually all rules have texts, and nothing needs to be pruned.
     isWhole &&= reached.every((each) => this.productive.has(each))
     for (const each of reached)
       this.bodies.set(each, isWhole ? this.bodyOf(each) : this.prune(this.bodyOf(each)))
@@ -369,7 +390,10 @@ export class NormalRules {
     return terms.map(term, (part) => this.prune(part))
   }
 
-  /** Finds what begins with itself among `rule` and all rules that it can begin with. */
+  /**
+   * Finds left recursion among `rule` and all rules that it can begin with, and prepares its
+   * solution.
+   */
   private solve(rule: number): void {
     const unsolved = (at: number) => this.firstRules(this.firsts(at)).filter((first) => !this.isSolved(first))
     for (const members of components(rule, unsolved)) {
@@ -388,7 +412,7 @@ export class NormalRules {
     return this.forms.has(rule) || this.corners.has(rule)
   }
 
-  /** The rules with which texts may begin, the last one first. */
+  /** Returns the rules among the first symbols, the last one first. */
   private firstRules(form: LinearForm): number[] {
     const rules: number[] = []
     for (const symbol of form.keys()) {

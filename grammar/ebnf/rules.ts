@@ -1,10 +1,12 @@
 /**
- * Rules: what every notation (GBNF, Lark, structural tags, tool-call styles) writes into, and the grammar that comes of it.
+ * Rules: every notation (GBNF, Lark, structural tags, tool-call styles) writes into them, and they
+ * make the grammar.
  *
- * A front end declares its rules, then defines each by the rules that it uses and a function that makes its term. Rules are
- * lowered callees first, so that one which is regular stands in others as its expression and fuses with what is beside it
- * (`terms.ts`); what recurs is left as a reference, unless it recurs at one of its ends alone: then it is a loop
- * (Arden, Delayed Logic and Finite State Machines, 1961). Names are labels for messages: identity is the id, so a notation
+ * A front end declares its rules, then defines each by the rules that it uses and a function that
+ * makes its term. Rules are lowered callees first, so that a regular rule stands in other rules as
+ * its expression and fuses with its neighbours (`terms.ts`). A recursive rule remains a reference,
+ * unless it recurs only at one of its ends: then it is a loop (Arden, Delayed Logic and Finite
+ * State Machines, 1961). Names are labels for messages. The id is the identity, so a notation
  * inside another has its own scope.
  */
 import { checkTime } from "../deadline.ts"
@@ -25,7 +27,7 @@ import { type TokenNames, tokenSpelled } from "./tokennames.ts"
 
 export type RuleId = number
 
-/** What a grammar is called, and what its text says of it as a whole. */
+/** The name of a grammar, and the properties that its text states for the whole grammar. */
 interface RulesIdentity {
   readonly key: () => string
   readonly title: string
@@ -36,20 +38,20 @@ interface Definition {
   readonly name: string
   uses: readonly RuleId[]
   lower: (() => Term) | null
-  /** Null until it is lowered. */
+  /** Null until the rule is lowered. */
   term: Term | null
-  /** Whether it can reach itself. */
+  /** Whether the rule can reach itself. */
   isRecursive: boolean
 }
 
 export class Rules {
   readonly terms: Terms
   readonly limits: Limits
-  /** Null: control tokens read as they are spelled. */
+  /** Null if there is no vocabulary: then control tokens are read as their spelling. */
   readonly tokens: TokenNames | null
-  /** Schemas that stand in the rules. */
+  /** The schemas inside the rules. */
   readonly schemas = new LazyGrammars()
-  /** Regular expressions that were read, for the report. */
+  /** The regular expressions that were read, for the report. */
   readonly patterns: PlacedPattern[] = []
   private readonly definitions: Definition[] = []
 
@@ -59,13 +61,13 @@ export class Rules {
     this.terms = new Terms(limits)
   }
 
-  /** A rule to be defined; `name` is for messages. */
+  /** Declares a rule that is to be defined; `name` is for messages. */
   declare(name: string): RuleId {
     checkLimit(this.limits, "rules", this.definitions.length + 1)
     return this.definitions.push({ name, uses: [], lower: null, term: null, isRecursive: false }) - 1
   }
 
-  /** `lower` runs later, after those of `uses`, and asks `use` for them. */
+  /** Defines a rule. `lower` runs later, after those of `uses`, and gets their terms from `use`. */
   define(rule: RuleId, uses: readonly RuleId[], lower: () => Term): void {
     const definition = this.definitions[rule]
     if (definition.lower !== null) throw new Error(`internal: rule ${definition.name} is defined twice`)
@@ -77,7 +79,10 @@ export class Rules {
     return this.definitions[rule].name
   }
 
-  /** The term of a rule in another's: itself where it is one symbol, else a reference. Only while that other one is lowered. */
+  /**
+   * Returns the term that stands for a rule inside another: the rule's own term if it is one
+   * symbol, else a reference. Valid only while the other rule is lowered.
+   */
   use(rule: RuleId): Term {
     const { term, isRecursive } = this.definitions[rule]
     if (term === null || isRecursive) return this.terms.rule(rule)
@@ -95,21 +100,24 @@ export class Rules {
     }
   }
 
-  /** The term of a rule once all are lowered. */
+  /** Returns the term of a rule once all are lowered. */
   termOf(rule: RuleId): Term {
     const { term, name } = this.definitions[rule]
     if (term === null) throw new Error(`internal: rule ${name} is not lowered`)
     return term
   }
 
-  /** The control token that is spelled `name`; null where no token is. Without a vocabulary it reads its spelling. */
+  /**
+   * Returns the control token spelled `name`; null if there is no such token. Without a vocabulary
+   * it is the text of its spelling.
+   */
   special(name: string): Term | null {
     if (this.tokens === null) return this.terms.text(name)
     const id = tokenSpelled(name, this.tokens)
     return id < 0 ? null : this.terms.token([id])
   }
 
-  /** The grammar that begins with `start`; null when no text satisfies it. Throws `limit`. */
+  /** Returns the grammar that begins with `start`; null if no text satisfies it. Throws `limit`. */
   grammar(start: RuleId, options: RulesIdentity): Grammar | null {
     this.lowerAll(start)
     const bodyOf = (rule: number) => this.termOf(rule)
@@ -129,7 +137,10 @@ export class Rules {
     return this.grammarOf(greedy.versionRule(term, NoBytes, null), greedy.bodyOf, options, guards)
   }
 
-  /** The grammar of `start` where `bodyOf` answers the bodies of rules, none of them with greedy lexemes. */
+  /**
+   * Returns the grammar of `start`. `bodyOf` returns the bodies of rules, none of which has greedy
+   * lexemes.
+   */
   private grammarOf(
     start: RuleId,
     bodyOf: (rule: number) => Term,
@@ -141,7 +152,7 @@ export class Rules {
     const term = this.terms.rule(start)
     const { limits } = this
     const { readsTokens } = this.terms
-    // Asked for before the steps: those of a budget that begins with itself have no end.
+    // This comes before the steps: a budget that begins with itself would have infinitely many.
     const budgets =
       this.terms.hasBudgets && normal.isProductive(start) ? budgetParts(normal, language, term) : []
     const steps = language.start(start)
@@ -153,19 +164,19 @@ export class Rules {
           readsTokens,
           budgets,
           guards,
-          // A budget counts for one reading alone.
+          // A budget counts for a single reading.
           unites: budgets.length === 0,
           captures: this.terms.hasCaptures ? new RuleCaptures(this.terms, term, bodyOf, limits) : null,
         })
   }
 
-  /** Lowers `start` and all that it reaches, callees first. Linear in rules and uses. */
+  /** Lowers `start` and all rules that it reaches, callees first. Linear in rules and uses. */
   private lowerAll(start: RuleId): void {
     const usesOf = (rule: RuleId) => this.definitions[rule].uses
     for (const members of components(start, usesOf)) this.lowerTogether(members)
   }
 
-  /** Lowers rules that reach each other, or one that does not reach itself. */
+  /** Lowers rules that reach each other, or one rule that does not reach itself. */
   private lowerTogether(members: readonly RuleId[]): void {
     const isRecursive = members.length > 1 || this.definitions[members[0]].uses.includes(members[0])
     for (const rule of members) this.definitions[rule].isRecursive = isRecursive
@@ -185,7 +196,10 @@ export class Rules {
     definition.isRecursive = false
   }
 
-  /** A rule that occurs in its own term at the end of alternatives alone, or at the beginning alone, as a loop; else null. */
+  /**
+   * Returns the term of `rule` as a loop, if the rule occurs in its own term only at the end of
+   * alternatives, or only at their beginning; else null.
+   */
   private looped(rule: RuleId, term: Term): Term | null {
     const { terms } = this
     const self = terms.rule(rule)
@@ -213,7 +227,7 @@ export class Rules {
       : terms.concat(terms.star(terms.or(before)), base)
   }
 
-  /** Whether `term` refers to `rule` without going through others. */
+  /** Returns whether `term` refers to `rule` directly, not through other rules. */
   private mentions(term: Term, rule: RuleId): boolean {
     const { terms } = this
     return [...terms.within(term)].some((at) => terms.kind(at) === Kind.Rule && terms.at(at, 1) === rule)

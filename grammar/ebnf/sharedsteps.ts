@@ -1,30 +1,34 @@
 /**
- * Steps that are too many to be listed, by what they share.
+ * Compressed steps, for terms that have too many steps to list.
  *
- * Rules of greedy lexemes come in versions, and ten levels of operators in the product of theirs: a hundred thousand steps over fifty
- * lexemes. Their levels alone are few: each rule with which a text may begin is a place, reached from the rules that begin with it.
+ * Rules of greedy lexemes come in versions, and ten levels of operators in the product of these
+ * versions: a hundred thousand steps over fifty lexemes. But the levels themselves are few. So each
+ * rule that can begin a text is a place, and is reached from the rules that begin with it.
  */
 import { EmptyLexeme } from "../budget.ts"
 import type { Frame, SharedSteps, Step } from "../frame.ts"
 import type { NormalRules } from "./normal.ts"
 import { Kind, type LinearForm, type Term } from "./terms.ts"
 
-/** More steps are not listed. */
+/** Terms with at most this many steps have them listed. */
 const ManySteps = 2_048
-/** Nor are they shared where that would save less: thousands of tools are as many steps either way, and listed they become one lexeme. */
+/**
+ * Steps are not shared either if they are at most this many times the size of their shared form.
+ * Thousands of tools are as many steps either way, and listed steps become one lexeme.
+ */
 const ManyTimes = 8
-/** Counts end here. */
+/** Counts saturate here. */
 const MaxCount = 1 << 30
 
-/** What the places of shared steps are made of. */
+/** The functions that build the places of shared steps. */
 export interface StepParts {
-  /** The frames that wait for `rest`, none where it is empty. */
+  /** Returns the frames that wait for `rest`: none if it is empty. */
   below(rest: Term): readonly Frame[]
-  /** The ways to begin what is listed: first symbols, each with what remains behind it. */
+  /** Returns the ways to begin one of `firsts`: first symbols, each with what remains after it. */
   stepsOf(firsts: Iterable<readonly [symbol: Term, rest: Term]>): readonly Step[]
 }
 
-/** The way that reads nothing. */
+/** The step that reads nothing. */
 export const nothing: Step = { lexeme: EmptyLexeme, frames: [] }
 
 export class StepSharing {
@@ -33,10 +37,13 @@ export class StepSharing {
   private readonly maxSteps: number
   private readonly times: number
   private readonly shared = new Map<Term, SharedSteps | null>()
-  /** How many steps a rule has. */
+  /** By rule: how many steps it has. */
   private readonly counts = new Map<number, number>()
 
-  /** More steps than `maxSteps` are shared where they are `times` as many as their places and the ways between them. */
+  /**
+   * Shares steps if there are more than `maxSteps`, and more than `times` as many as places, and
+   * edges between them, in the shared form.
+   */
   constructor(normal: NormalRules, parts: StepParts, maxSteps = ManySteps, times = ManyTimes) {
     this.normal = normal
     this.parts = parts
@@ -44,7 +51,7 @@ export class StepSharing {
     this.times = times
   }
 
-  /** The steps of `term` as they are shared; null where they can be listed. */
+  /** Returns the steps of `term` in shared form; null if they can be listed. */
   of(term: Term): SharedSteps | null {
     let shared = this.shared.get(term)
     if (shared === undefined) {
@@ -59,7 +66,7 @@ export class StepSharing {
   private countOfTerm(term: Term): number {
     const { normal } = this
     const { terms } = normal
-    // A budget counts for one reading alone.
+    // A budget counts for a single reading, so its steps are listed.
     if (terms.hasBudgets || (terms.kind(term) === Kind.Rule && !normal.isProductive(terms.at(term, 1))))
       return 0
     return this.countOf(normal.linear(term))
@@ -82,7 +89,7 @@ export class StepSharing {
     return count
   }
 
-  /** A place for each rule with which a text of `term` may begin. */
+  /** Makes a place for each rule that can begin a text of `term`. */
   private make(term: Term): SharedSteps {
     const { normal, parts } = this
     const { terms } = normal
@@ -104,7 +111,10 @@ export class StepSharing {
     return { places, steps }
   }
 
-  /** The rules with which a text of `term` may begin; whatever leads to a rule comes before it. */
+  /**
+   * Returns the rules that can begin a text of `term`. A rule comes after the rules that lead to
+   * it.
+   */
   private rulesBefore(term: Term): number[] {
     const { normal } = this
     const order: number[] = []
@@ -124,7 +134,7 @@ export class StepSharing {
   }
 }
 
-/** How many steps there are, and ways from place to place. */
+/** Returns the number of steps and of edges between places. */
 function sizeOf({ places, steps }: SharedSteps): number {
   return places.reduce((size, from) => size + from.length, steps.length)
 }

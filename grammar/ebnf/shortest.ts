@@ -1,8 +1,9 @@
 /**
- * Shortest texts of terms: how a text that was begun is finished.
+ * Shortest texts of terms, with which a text that has begun is finished.
  *
- * Each rule keeps the shortest text found for it, its witness; those that are missing are found together, over and over until nothing
- * gets shorter (Knuth 1977, A generalization of Dijkstra's algorithm, by iteration).
+ * Each rule keeps the shortest text found for it, its witness. Missing witnesses are found together
+ * by iteration, until nothing gets shorter (Knuth 1977, A generalization of Dijkstra's algorithm,
+ * by iteration).
  */
 
 import { EmptyLexeme } from "../budget.ts"
@@ -22,9 +23,9 @@ const noBytes = new Uint8Array(0)
 export class ShortestTexts {
   private readonly normal: NormalRules
   private readonly terms: Terms
-  /** A shortest text by rule; found for all rules together when the first one is asked for. */
+  /** A shortest text by rule. They are found for all rules together at the first request. */
   private readonly witnesses = new Map<number, Uint8Array>()
-  /** Whether a rule was met that has none yet. */
+  /** Whether a rule was met that has no witness yet. */
   private isMissing = false
 
   constructor(normal: NormalRules) {
@@ -32,7 +33,7 @@ export class ShortestTexts {
     this.terms = normal.terms
   }
 
-  /** A shortest text of `term`. Throws `limit` when it is too long. */
+  /** Returns a shortest text of `term`. Throws `limit` if it is too long. */
   shortest(term: Term): Uint8Array {
     const { witnesses } = this
     for (;;) {
@@ -40,7 +41,8 @@ export class ShortestTexts {
       const text = this.shortestKnown(term)
       if (text !== null && !this.isMissing) return text
       let isChanged = false
-      // Rules that have no witness yet, and all below them, are improved until nothing changes (Knuth 1977, by iteration).
+      // Rules without a witness, and all rules below them, are improved until nothing changes
+      // (Knuth 1977, by iteration).
       for (const rule of this.rulesBelow(term)) {
         const known = witnesses.get(rule)
         const found = this.shortestKnown(this.normal.body(rule))
@@ -72,7 +74,7 @@ export class ShortestTexts {
     return [...rules].reverse()
   }
 
-  /** A shortest text of `term` out of the witnesses known so far; null: none is known. */
+  /** Returns a shortest text of `term` that uses only known witnesses; null if there is none. */
   private shortestKnown(term: Term): Uint8Array | null {
     const { terms } = this
     switch (terms.kind(term)) {
@@ -139,7 +141,8 @@ export class ShortestTexts {
       const after = this.shortestKnown(rest)
       return after === null ? null : concatenate([before, after])
     }
-    // What is surely longer than another one is not spelled out: a hundred tools have a hundred shortest calls.
+    // A text that is surely longer than another is not built: a hundred tools have a hundred
+    // shortest calls.
     const nearest = ways.reduce((a, b) => (b.least < a.least ? b : a), ways[0])
     const near = nearest === undefined ? null : textOf(nearest)
     const bound = near?.length ?? Number.POSITIVE_INFINITY
@@ -152,7 +155,10 @@ export class ShortestTexts {
     return best === null ? null : this.checked(best)
   }
 
-  /** At most as many bytes as any text of `term`. Cost: its parts, but those of the rules that it names. */
+  /**
+   * Returns a lower bound of the bytes of any text of `term`. Cost: linear in its parts; rules that
+   * it references are not followed.
+   */
   private least(term: Term): number {
     const { terms } = this
     switch (terms.kind(term)) {
@@ -179,14 +185,14 @@ export class ShortestTexts {
   }
 }
 
-/** At most as many bytes as any text of `grammar`. */
+/** Returns a lower bound of the bytes of any text of `grammar`. */
 export function leastOfNested({ start }: Grammar): number {
   return start.length === 0
     ? 0
     : start.reduce((least, step) => Math.min(least, leastOfStep(step)), Number.POSITIVE_INFINITY)
 }
 
-/** At most as many bytes as any text that begins by a step. */
+/** Returns a lower bound of the bytes of any text that begins with a step. */
 function leastOfStep({ lexeme, frames }: Step): number {
   return frames.reduce(
     (sum, frame) => sum + frame.leastBytes,

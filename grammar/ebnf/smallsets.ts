@@ -1,9 +1,11 @@
-/** Lists of integers as sets, most of them of a few. */
+/**
+ * Lists of integers as sets. Most of them have few members.
+ */
 
-/** So few are compared with each other: a set of them takes longer to be made. */
+/** Lists of at most this length are compared pairwise, because building a `Set` takes longer. */
 const Few = 16
 
-/** `values`, each once, in their order; the list itself where none stands twice. */
+/** Returns `values` without duplicates, in their order; the list itself if it has none. */
 export function distinct(values: number[]): number[] {
   if (values.length > Few) return [...new Set(values)]
   for (let i = 1; i < values.length; i++)
@@ -11,7 +13,7 @@ export function distinct(values: number[]): number[] {
   return values
 }
 
-/** `values`, put in order in their place. */
+/** Sorts `values` in place and returns them. */
 export function ascending(values: number[]): number[] {
   if (values.length > Few) return values.sort((a, b) => a - b)
   for (let i = 1; i < values.length; i++) {

@@ -1,9 +1,10 @@
 /**
- * The frames of rules: what remains of a term is what follows.
+ * The frames of rules: a frame is the remainder of a term.
  *
- * A frame waits below a symbol that is being read and holds the term behind it. When the symbol ends, the steps of that
- * term follow: its first lexemes, each with the frames of all that remains, innermost last. What remains as the empty text
- * pushes no frame, so a rule at the end of another leaves no trace: stacks of a grammar that only iterates stay as they are.
+ * A frame waits below a symbol that is being read, and holds the term after it. When the symbol
+ * ends, the steps of that term follow: its first lexemes, each with the frames of all that remains,
+ * innermost last. An empty remainder pushes no frame, so a rule at the end of another leaves no
+ * trace: the stacks of a grammar that only iterates do not grow.
  */
 
 import { budgetFrame, EmptyLexeme } from "../budget.ts"
@@ -23,12 +24,12 @@ export class RuleLanguage {
   private readonly branchFrames = new Map<number, BranchFrame>()
   private readonly termSteps = new Map<Term, readonly Step[]>()
   private readonly ruleSteps = new Map<number, readonly Step[]>()
-  /** The text of a lexeme that reads exactly one. */
+  /** By lexeme that reads exactly one text: this text. */
   private readonly texts = new Map<number, Uint8Array>()
   private readonly sharing: StepSharing
   private readonly ends: ShortestTexts
 
-  /** Above `maxSteps` and `times`, see `StepSharing`, steps are not listed. */
+  /** Steps above `maxSteps` and `times` (see `StepSharing`) are not listed. */
   constructor(normal: NormalRules, maxSteps?: number, times?: number) {
     this.terms = normal.terms
     this.normal = normal
@@ -40,7 +41,10 @@ export class RuleLanguage {
     this.ends = new ShortestTexts(normal)
   }
 
-  /** The ways to begin a text of `rule`: where they are too many, the frame that knows those of its texts that are not empty. */
+  /**
+   * Returns the ways to begin a text of `rule`. If there are too many, this is one step with a
+   * frame that shares the steps of its non-empty texts.
+   */
   start(rule: number): readonly Step[] {
     const { terms, normal } = this
     const term = terms.rule(rule)
@@ -50,12 +54,17 @@ export class RuleLanguage {
     return isNullable ? [start, nothing] : [start]
   }
 
-  /** What `steps` answers, where that is too much to be listed; null where it is not. */
+  /**
+   * Returns what `steps` would return in shared form, if it is too long to list; null otherwise.
+   */
   shared(term: Term): SharedSteps | null {
     return this.sharing.of(term)
   }
 
-  /** The ways to begin `term`; one of them reads nothing if it may be empty. None: it has no text. */
+  /**
+   * Returns the ways to begin `term`. One of them reads nothing if `term` may be empty. The list is
+   * empty if `term` has no text.
+   */
   steps(term: Term): readonly Step[] {
     let steps = this.termSteps.get(term)
     if (steps === undefined) {
@@ -67,17 +76,20 @@ export class RuleLanguage {
     return steps
   }
 
-  /** A shortest text of `term`. Throws `limit` when it is too long. */
+  /** Returns a shortest text of `term`. Throws `limit` if it is too long. */
   shortest(term: Term): Uint8Array {
     return this.ends.shortest(term)
   }
 
-  /** Whether two texts of `term` in a row are one, and the empty one is its. */
+  /** Returns whether `term` matches the empty text and any concatenation of its texts. */
   isIdempotent(term: Term): boolean {
     return this.normal.isIdempotent(term)
   }
 
-  /** The ways to begin what `firsts` lists: first symbols, each with what remains behind it. `isNullable`: or to read nothing. */
+  /**
+   * Returns the ways to begin one of `firsts`: first symbols, each with what remains after it.
+   * `isNullable` adds the way that reads nothing.
+   */
   private stepsOf(
     firsts: Iterable<readonly [symbol: Term, rest: Term]>,
     isNullable = false,
@@ -85,7 +97,7 @@ export class RuleLanguage {
     const steps: Step[] = []
     for (const [symbol, rest] of firsts) this.addSteps(steps, symbol, rest)
     if (isNullable) steps.push(nothing)
-    // A budget counts for one reading alone, so there each has a thread of its own.
+    // A budget counts for a single reading, so each reading needs a thread of its own.
     return this.terms.hasBudgets ? steps : factored(steps, this.texts)
   }
 
@@ -134,7 +146,7 @@ export class RuleLanguage {
     }
   }
 
-  /** The ways to begin a text of `rule` that is not empty. */
+  /** Returns the ways to begin a non-empty text of `rule`. */
   private stepsOfRule(rule: number): readonly Step[] {
     let steps = this.ruleSteps.get(rule)
     if (steps === undefined) {
@@ -144,7 +156,7 @@ export class RuleLanguage {
     return steps
   }
 
-  /** The frames that wait for `rest`. */
+  /** Returns the frames that wait for `rest`. */
   private below(rest: Term): readonly Frame[] {
     return rest === this.terms.empty ? [] : [this.frame(rest)]
   }
@@ -168,7 +180,7 @@ export class RuleLanguage {
   }
 }
 
-/** What remains of a rule. */
+/** The remainder of a rule. */
 class RuleFrame extends Frame {
   override readonly isIdempotent: boolean
   private readonly language: RuleLanguage
@@ -196,7 +208,7 @@ class RuleFrame extends Frame {
   }
 }
 
-/** Below a lexeme whose tag decides what follows. */
+/** The frame below a lexeme whose tag decides what follows. */
 class BranchFrame extends Frame {
   override readonly readsTag = true
   private readonly language: RuleLanguage

@@ -1,10 +1,12 @@
 /**
- * Pieces of a text: a join of consecutive chunks, or nothing. A model quotes a source with it, word by word.
+ * Substrings of a text: consecutive chunks of it, or nothing. With it a model quotes a source word
+ * by word.
  *
- * The chunks are the letters of a suffix automaton, which has at most two states a chunk (Blumer et al., The smallest automaton
- * recognizing the subwords of a text, 1985); each of its states accepts. Bytes are read along the chunks that a state offers,
- * sorted: what has been read of one is a range of them and a depth. Where one chunk begins another both readings stay open, so
- * a state of the byte machine is a set of such ranges, mostly of one.
+ * The chunks are the letters of a suffix automaton, which has at most two states for each chunk
+ * (Blumer et al., The smallest automaton recognizing the subwords of a text, 1985). All of its
+ * states accept. Bytes are read along the sorted chunks that a state offers: the prefix of a chunk
+ * that has been read is a range of chunks and a depth. If one chunk is a prefix of another, both
+ * readings stay open. So a state of the byte machine is a set of such ranges, usually of one.
  */
 import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
 import { PairMap, TupleTable } from "../intern.ts"
@@ -13,16 +15,22 @@ import { Unbounded } from "../lexeme/expr/nodes.ts"
 import { utf8 } from "../utf8.ts"
 import { compareBytes } from "./texts.ts"
 
-/** How a text is cut into chunks: code points, or runs of word characters, of white space, of others. */
+/**
+ * The chunks of a text: its code points, or its runs of word characters, of white space, and of
+ * other characters.
+ */
 export type SubstringUnit = "chars" | "words"
 
-/** The chunks of `text`, in order. Their join is the text. */
+/** Returns the chunks of `text`, in order. Their concatenation is the text. */
 export function chunksOf(text: string, unit: SubstringUnit): string[] {
   if (unit === "chars") return [...text]
   return text.match(/[\p{L}\p{M}\p{N}\p{Pc}]+|\s+|[^\p{L}\p{M}\p{N}\p{Pc}\s]+/gu) ?? []
 }
 
-/** Texts that are `chunks[i]` to `chunks[j]` in a row, and the empty text. Throws `limit`, and `syntax` for half a character. */
+/**
+ * Returns the expression of the texts `chunks[i]` … `chunks[j]` in a row, and of the empty text.
+ * Throws `limit`, and `syntax` if a chunk holds half a surrogate pair.
+ */
 export function substringExpr(chunks: readonly string[], path: string, limits: Limits): ExprId {
   checkLimit(limits, "chunks", chunks.length, path)
   const key = JSON.stringify(chunks)
@@ -37,17 +45,20 @@ export function substringExpr(chunks: readonly string[], path: string, limits: L
   return expr
 }
 
-/** By the chunks: machines stay for good, as all expressions do, so equal ones are one. */
+/** By the chunks. Machines are never freed, like all expressions, so equal ones are shared. */
 const known = new Map<string, ExprId>()
 
-/** Letters lead from state to state; state 0 is the beginning. */
+/** Letters lead from state to state; state 0 is the start. */
 class SuffixAutomaton {
   private readonly targets = new PairMap()
-  /** Last letter that was added to a state, -1 for none, and the one before each. */
+  /** By state: the edge that was added last, -1 for none. By edge: the one added before it. */
   private readonly lastEdge: number[] = [-1]
   private readonly edgeBefore: number[] = []
   private readonly edgeLetter: number[] = []
-  /** Length of the longest text that leads to a state, and the state of its longest suffix that leads elsewhere. */
+  /**
+   * By state: the length of the longest text that leads to it, and the state of that text's longest
+   * suffix that leads elsewhere.
+   */
   private readonly lengths: number[] = [0]
   private readonly links: number[] = [-1]
   private last = 0
@@ -75,7 +86,7 @@ class SuffixAutomaton {
     this.last = state
   }
 
-  /** Letters with which texts go on, in no order. */
+  /** Returns the letters that can follow, in no order. */
   letters(state: number): number[] {
     const letters: number[] = []
     for (let edge = this.lastEdge[state]; edge >= 0; edge = this.edgeBefore[edge])
@@ -102,14 +113,20 @@ class SuffixAutomaton {
 
 class SubstringMachine implements ByteMachine {
   readonly start: number
-  /** The edges of automaton state s are `offsets[s] .. offsets[s + 1]`, by the bytes of their chunks. */
+  /**
+   * The edges of automaton state s are `offsets[s] .. offsets[s + 1]`, sorted by the bytes of their
+   * chunks.
+   */
   private readonly offsets: Int32Array
-  /** Chunk of each edge, and the automaton state behind it. */
+  /** By edge: its chunk, and the automaton state that it leads to. */
   private readonly edgeChunk: Int32Array
   private readonly edgeTarget: Int32Array
-  /** Distinct chunks in the order of their bytes. */
+  /** Distinct chunks, sorted by their bytes. */
   private readonly chunks: Uint8Array[]
-  /** (first edge, edge behind the last, bytes read), ascending, none twice. Depth 0 stands between chunks. */
+  /**
+   * Tuples (first edge, end of the edges, bytes read), ascending, without duplicates. Depth 0 is
+   * between chunks.
+   */
   private readonly states = new TupleTable()
 
   constructor(chunks: readonly string[]) {
@@ -140,7 +157,7 @@ class SubstringMachine implements ByteMachine {
   }
 
   row(state: number): readonly number[] {
-    /** By byte: the ranges behind it. */
+    /** By byte: the ranges that it leads to. */
     const behind = new Map<number, number[][]>()
     for (let i = 0; i < this.states.length(state); i += 3) {
       const end = this.states.at(state, i + 1)
@@ -170,7 +187,7 @@ class SubstringMachine implements ByteMachine {
     return { low, high: Unbounded, from: 1, to: 0 }
   }
 
-  /** The first of the edges `[first, end)` whose chunk goes on otherwise than with `byte` at `depth`. */
+  /** Returns the first of the edges `[first, end)` whose chunk does not have `byte` at `depth`. */
   private endOf(first: number, end: number, depth: number, byte: number): number {
     let low = first + 1
     let high = end
@@ -182,9 +199,12 @@ class SubstringMachine implements ByteMachine {
     return low
   }
 
-  /** Adds the edges `[first, last)` at `depth`, and what follows the one among them whose chunk ends there. */
+  /**
+   * Adds the edges `[first, last)` at `depth`, and the edges that follow the one whose chunk ends
+   * there.
+   */
   private addBehind(ranges: number[][], first: number, last: number, depth: number): void {
-    // A chunk that begins others sorts before them, and is there once.
+    // A chunk that is a prefix of others sorts before them, and occurs once.
     const isEnd = this.chunks[this.edgeChunk[first]].length === depth
     if (isEnd) {
       const target = this.edgeTarget[first]
@@ -208,7 +228,7 @@ class SubstringMachine implements ByteMachine {
   }
 }
 
-/** Characters that begin in `bytes` from `start` on. */
+/** Returns the number of characters that begin in `bytes` at or after `start`. */
 function characters(bytes: Uint8Array, start: number): number {
   let count = 0
   for (let i = start; i < bytes.length; i++) if ((bytes[i] & 0xc0) !== 0x80) count++

@@ -1,11 +1,13 @@
 /**
  * Terms: the right-hand sides of rules, hash-consed.
  *
- * A term is a regular expression over what a rule may contain: lexemes, references to rules, whole grammars. Equal terms
- * are one integer, and the constructors simplify while building, so there is no pass that could be forgotten. Their most
- * important law is fusion: what is regular as a whole is one expression over bytes (`expr/`), and so one lexeme, whatever
- * way the notation put it together. What remains of a term once its first symbol has been read is a term again: that is
- * what frames are made of (`steps.ts`). Antimirov, Partial Derivatives of Regular Expressions (1996), over symbols.
+ * A term is a regular expression over what a rule may contain: lexemes, references to rules, whole
+ * grammars. Equal terms are one integer, and the constructors simplify while building, so no pass
+ * can be forgotten. Their most important law is fusion: a part that is regular as a whole is one
+ * expression over bytes (`expr/`), and so one lexeme, however the notation put it together. What
+ * remains of a term once its first symbol has been read is a term again, and frames are made of
+ * these remainders (`steps.ts`). Antimirov, Partial Derivatives of Regular Expressions (1996), over
+ * symbols.
  */
 import { concatenate } from "../bytes.ts"
 import { checkTime } from "../deadline.ts"
@@ -26,7 +28,7 @@ import { compareBytes, FirstTag, MinChoice, shortestByTag, textsLexeme } from ".
 /** Dense id of a term in its table; 0 = no text, 1 = the empty text. */
 export type Term = number
 
-/** First symbol → what remains behind it. */
+/** First symbol → what remains after it. */
 export type LinearForm = ReadonlyMap<Term, Term>
 
 /** Kinds of terms, with the layout of their tuples. */
@@ -39,9 +41,9 @@ export const Kind = {
   Expr: 2,
   /** [3, lexeme state] */
   Lexeme: 3,
-  /** [4, rule, 1 without its empty text] */
+  /** [4, rule, 1 if without its empty text] */
   Rule: 4,
-  /** [5, head, tail]; the head is no concatenation */
+  /** [5, head, tail]; the head is not a concatenation */
   Concat: 5,
   /** [6, …terms] ascending, at least two */
   Or: 6,
@@ -51,44 +53,44 @@ export const Kind = {
   Repeat: 8,
   /** [9, branch] */
   Branch: 9,
-  /** [10, grammar, 1 without its empty text] */
+  /** [10, grammar, 1 if without its empty text] */
   Nested: 10,
   /** [11, name, body] */
   Capture: 11,
   /** [12, body, tokens] */
   Budget: 12,
-  /** [13, expression]; not among the rules that are read, see `greedy.ts` */
+  /** [13, expression]; does not occur in rules that are read, see `greedy.ts` */
   Greedy: 13,
 } as const
 
-/** Upper bound of a repetition without one, in its tuple. */
+/** The upper bound of an unbounded repetition, in its tuple. */
 const Unbounded = 0x7fffffff
 
-/** The upper bound that stands for `max` in the tuple of a repetition. */
+/** Returns the upper bound that `max` in the tuple of a repetition stands for. */
 export function maxOf(max: number): number {
   return max === Unbounded ? Number.POSITIVE_INFINITY : max
 }
 
-/** Room of a new table of terms: most grammars have some hundred. */
+/** Capacity of a new table of terms. Most grammars have some hundred. */
 const FirstRoom = 1 << 10
 
 /** Larger budgets never bind. */
 const MaxBudget = 0x3fffffff
-/** Nodes of an expression that still fuses with its neighbours. */
+/** Most nodes of an expression that still fuses with its neighbours. */
 const MaxFused = MaxSize
 
 /** A lexeme whose tag decides what follows. */
 export interface Branch {
   readonly lexeme: number
-  /** By tag. Every tag that the lexeme can end with is here. */
+  /** By tag. Contains every tag that the lexeme can end with. */
   readonly rests: ReadonlyMap<number, Term>
-  /** The lexeme that ends with these tags alone. */
+  /** Returns the lexeme restricted to texts that end with these tags. */
   readonly narrow: (tags: ReadonlySet<number>) => number
-  /** A short text by tag; default: each is asked for by itself. */
+  /** Returns a short text for each tag. By default, each is computed by itself. */
   readonly ends?: () => ReadonlyMap<number, Uint8Array>
 }
 
-// Tuples that are looked for.
+// Scratch tuples for lookups.
 const pair = [0, 0]
 const triple = [0, 0, 0]
 
@@ -101,21 +103,21 @@ export class Terms {
   readonly names: string[] = []
   /** Names of budgets, for messages. By term. */
   readonly budgets = new Map<Term, string>()
-  /** Whether something is read by the id of a token. */
+  /** Whether any part is read by token id. */
   readsTokens = false
-  /** Whether a part of it has a budget of tokens. */
+  /** Whether any part has a budget of tokens. */
   hasBudgets = false
-  /** Whether it has greedy lexemes, see `greedy.ts`. */
+  /** Whether any part is a greedy lexeme, see `greedy.ts`. */
   hasGreedy = false
   private readonly limits: Limits
   private readonly grammarIds = new Map<Grammar, number>()
   private readonly table = new TupleTable(FirstRoom)
   private ownRules = 0
-  /** Loops that begin with a run of an expression. */
+  /** Loops that begin with a run of an expression, see `starOf`. */
   private readonly loops = new Set<Term>()
-  /** The text of a term that is exactly one text. */
+  /** By term that is exactly one text: this text. */
   private readonly texts = new Map<Term, Uint8Array>()
-  /** The expression of a term that is a lexeme of its own. */
+  /** By term that is a lexeme of its own: its expression. */
   private readonly wholes = new Map<Term, ExprId>()
 
   constructor(limits: Limits) {
@@ -128,7 +130,7 @@ export class Terms {
     return this.table.count
   }
 
-  /** Whether some part is captured, here or in a grammar that is nested. */
+  /** Whether some part is captured, here or in a nested grammar. */
   get hasCaptures(): boolean {
     return this.names.length > 0 || this.grammars.some(({ captures }) => captures !== null)
   }
@@ -137,17 +139,17 @@ export class Terms {
     return this.table.at(term, 0)
   }
 
-  /** Value `index` of the tuple; 0 is the kind. */
+  /** Returns value `index` of the tuple; 0 is the kind. */
   at(term: Term, index: number): number {
     return this.table.at(term, index)
   }
 
-  /** Length of the tuple, its kind included. */
+  /** Returns the length of the tuple, its kind included. */
   length(term: Term): number {
     return this.table.length(term)
   }
 
-  /** The alternatives of an `or`. */
+  /** Returns the alternatives of an `or`. */
   members(term: Term): Term[] {
     const members: Term[] = []
     for (let i = 1; i < this.table.length(term); i++) members.push(this.table.at(term, i))
@@ -163,19 +165,19 @@ export class Terms {
     return row
   }
 
-  /** Whether `test` holds of an alternative of an `or`. */
+  /** Returns whether `test` holds for an alternative of an `or`. */
   someMember(term: Term, test: (member: Term) => boolean): boolean {
     for (let i = 1; i < this.table.length(term); i++) if (test(this.table.at(term, i))) return true
     return false
   }
 
-  /** The texts of `expr`. Fuses with what stands beside it. */
+  /** Returns the term of the texts of `expr`. It fuses with its neighbours. */
   expr(expr: ExprId): Term {
     if (exprs.isNever(expr)) return this.never
     return expr === Empty ? this.empty : this.one(Kind.Expr, expr)
   }
 
-  /** Exactly this text, or these bytes, which must be text. */
+  /** Returns the term of exactly this text, or of these bytes, which must be valid text. */
   text(text: string | Uint8Array): Term {
     const bytes = typeof text === "string" ? utf8(text) : text
     const term = this.expr(typeof text === "string" ? knownLiteral(text) : exprs.literal(text))
@@ -183,12 +185,12 @@ export class Terms {
     return term
   }
 
-  /** The text of a term that is known to be exactly one. */
+  /** Returns the text of a term that is known to be exactly one text. */
   textOf(term: Term): Uint8Array | undefined {
     return this.texts.get(term)
   }
 
-  /** The texts of `expr` as a lexeme of its own. */
+  /** Returns the term of the texts of `expr` as a lexeme of its own. */
   whole(expr: ExprId): Term {
     if (exprs.isNever(expr)) return this.never
     const term = this.lexeme(exprLexeme(expr))
@@ -196,29 +198,29 @@ export class Terms {
     return term
   }
 
-  /** The texts of a state of the lexeme table, whatever the tags that they end with. */
+  /** Returns the term of the texts of a state of the lexeme table, whatever tags they end with. */
   lexeme(lexemeState: number): Term {
     return lexemeState === Dead ? this.never : this.one(Kind.Lexeme, lexemeState)
   }
 
-  /** Exactly one token out of `ids`, whatever it spells. */
+  /** Returns the term of exactly one token out of `ids`, whatever it spells. */
   token(ids: readonly number[]): Term {
     this.readsTokens = true
     return this.lexeme(tokenLexeme(ids))
   }
 
-  /** The id of a rule that no notation wrote. */
+  /** Returns the id of a new rule that is not from any notation. */
   ownRule(): number {
     this.ownRules++
     return -this.ownRules
   }
 
-  /** Rule `rule`; `nonEmpty`: without its empty text. */
+  /** Returns a reference to `rule`; with `nonEmpty` without its empty text. */
   rule(rule: number, nonEmpty = false): Term {
     return this.two(Kind.Rule, rule, nonEmpty ? 1 : 0)
   }
 
-  /** The texts of `grammar`; `nonEmpty`: without the empty one. */
+  /** Returns the term of the texts of `grammar`; with `nonEmpty` without the empty one. */
   nested(grammar: Grammar, nonEmpty = false): Term {
     if (grammar.isEmpty) return this.never
     let id = this.grammarIds.get(grammar)
@@ -233,8 +235,9 @@ export class Terms {
   }
 
   /**
-   * Reads `lexemeState`; the tag with which it ends says what follows. Every tag that it can end with is in `rests`. `narrow`
-   * answers the lexeme that ends with some of the tags alone; it is asked where what follows the others has no text.
+   * Returns the term that reads `lexemeState` and goes on by the tag with which it ends. `rests`
+   * has every tag that it can end with. `narrow` returns the lexeme restricted to some of the tags;
+   * it is called if what follows the other tags has no text.
    */
   branch(
     lexemeState: number,
@@ -248,7 +251,10 @@ export class Terms {
     return this.intern([Kind.Branch, this.branches.push({ lexeme, rests: possible, narrow, ends }) - 1])
   }
 
-  /** One of many texts, each with what follows it. Texts that stand twice have both. Linear in their bytes, but for sorting. */
+  /**
+   * Returns the term of one of many texts, each with what follows it. A text that occurs twice can
+   * be followed by either. Linear in the bytes of the texts, apart from sorting.
+   */
   choice(options: readonly (readonly [text: string | Uint8Array, rest: Term])[]): Term {
     const byText = new Map<string, { bytes: Uint8Array; rests: Term[] }>()
     for (const [text, rest] of options) {
@@ -282,21 +288,27 @@ export class Terms {
     return this.concat(this.lexeme(lexeme), rests.get(FirstTag) as Term)
   }
 
-  /** Marks what `term` reads as the capture `name`. The language stays as it is. */
+  /** Marks what `term` reads as the capture `name`. The language does not change. */
   capture(name: string, term: Term): Term {
     if (term === this.never) return term
     const known = this.names.indexOf(name)
     return this.intern([Kind.Capture, known >= 0 ? known : this.names.push(name) - 1, term])
   }
 
-  /** The shortest beginnings of `expr` that it accepts: the lexeme ends at the first point where it can. */
+  /**
+   * Returns the term of the shortest prefixes that `expr` accepts: the lexeme ends at the first
+   * point where it can.
+   */
   lazy(expr: ExprId): Term {
     return this.whole(lazyExpr(expr))
   }
 
-  /** The texts of `expr`, each of which may not end before a byte with which it could go on. */
+  /**
+   * Returns the term of the texts of `expr`, each of which may end only where the next byte cannot
+   * continue it.
+   */
   greedy(expr: ExprId): Term {
-    // Where no text is the beginning of another, every text is as long as it can be.
+    // If no text is a prefix of another, every text is as long as it can be.
     const longer = exprs.and([expr, exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText))])
     if (exprs.isNever(longer)) return this.whole(expr)
     this.hasGreedy = true
@@ -304,8 +316,8 @@ export class Terms {
   }
 
   /**
-   * `term` in at most `maxTokens` tokens, those with a byte of it. `name`, for messages: the rule that asks for it. Law: a
-   * budget of a budget is the smaller one.
+   * Returns `term` in at most `maxTokens` tokens, counting those with a byte of it. `name` is the
+   * rule with the budget, for messages. Law: a budget of a budget is the smaller one.
    */
   budget(term: Term, maxTokens: number, name = ""): Term {
     if (term === this.never || term === this.empty) return term
@@ -321,7 +333,10 @@ export class Terms {
     return budget
   }
 
-  /** `term` in at most `maxChars` characters. Throws `unsupported` where it is not regular as a whole. */
+  /**
+   * Returns `term` in at most `maxChars` characters. Throws `unsupported` if it is not regular as a
+   * whole.
+   */
   maxChars(term: Term, maxChars: number): Term {
     const short = (expr: ExprId) => exprs.and([expr, exprs.loop(exprs.anyChar, 0, maxChars)])
     const expr = this.exprOf(term)
@@ -337,8 +352,8 @@ export class Terms {
   }
 
   /**
-   * All of `terms` in a row. Laws: ∅·t = t·∅ = ∅; ε·t = t·ε = t; (a·b)·c = a·(b·c); neighbours that are expressions are one
-   * expression; t*·t* = t*.
+   * Returns the concatenation of `terms`. Laws: ∅·t = t·∅ = ∅; ε·t = t·ε = t; (a·b)·c = a·(b·c);
+   * neighbours that are expressions are one expression; t*·t* = t*.
    */
   concat(...terms: readonly Term[]): Term {
     let tail = this.empty
@@ -367,10 +382,13 @@ export class Terms {
     return this.two(Kind.Concat, head, tail)
   }
 
-  /** Any of `terms`. Laws: ∅ is dropped, alternatives are a set, all that are expressions are one, many texts are a trie. */
+  /**
+   * Returns any of `terms`. Laws: ∅ is dropped; alternatives are a set; all expressions among them
+   * are one; many texts are a trie.
+   */
   or(terms: readonly Term[]): Term {
     const members = distinct(this.membersOf(terms))
-    // Thousands of alternatives take as long as thousands of questions.
+    // Thousands of alternatives take as long as thousands of steps.
     checkTime(members.length >>> 4)
     if (members.length === 1) return members[0]
     if (!members.some((term) => term === this.empty || this.kind(term) === Kind.Expr))
@@ -402,7 +420,7 @@ export class Terms {
     return sorted.length === 1 ? sorted[0] : this.intern([Kind.Or, ...sorted])
   }
 
-  /** The alternatives of all of `terms`, in a list of their own. */
+  /** Returns the alternatives of all of `terms`, in a new list. */
   private membersOf(terms: readonly Term[]): Term[] {
     if (!terms.some((term) => term === this.never || this.kind(term) === Kind.Or)) return terms.slice()
     const members: Term[] = []
@@ -417,7 +435,10 @@ export class Terms {
     else for (let i = 1; i < this.table.length(term); i++) this.addMembers(members, this.table.at(term, i))
   }
 
-  /** `term` any number of times. Laws: ∅* = ε* = ε; t** = t*; (x | t)* = x*·(t·x*)* for an expression x: a run of it is one lexeme. */
+  /**
+   * Returns `term` any number of times. Laws: ∅* = ε* = ε; t** = t*; (x | t)* = x*·(t·x*)* for an
+   * expression x, so that a run of x is one lexeme.
+   */
   star(term: Term): Term {
     switch (this.kind(term)) {
       case Kind.Never:
@@ -436,7 +457,7 @@ export class Terms {
     }
   }
 
-  /** Any of `members`, at least one of them no expression, any number of times. */
+  /** Returns any of `members`, any number of times. At least one of them is not an expression. */
   private starOf(members: readonly Term[]): Term {
     const isExpr = (member: Term) => this.kind(member) === Kind.Expr
     const [expr, ...more] = members.filter(isExpr)
@@ -449,12 +470,15 @@ export class Terms {
     return loop
   }
 
-  /** Whether `term` is a loop: two texts of it in a row are one, and the empty one is its. */
+  /**
+   * Returns whether `term` is a loop, which matches the empty text and any concatenation of its
+   * texts.
+   */
   isLoop(term: Term): boolean {
     return this.kind(term) === Kind.Star || this.loops.has(term)
   }
 
-  /** `min` to `max` times `term`; `max` may be Infinity. Counted, never unrolled. */
+  /** Returns `min` to `max` times `term`; `max` may be Infinity. Counted, never unrolled. */
   repeat(term: Term, min: number, max: number): Term {
     if (max < min) return this.never
     if (max === 0) return this.empty
@@ -462,7 +486,7 @@ export class Terms {
     if (term === this.never) return min === 0 ? this.empty : this.never
     if (term === this.empty) return this.empty
     if (this.kind(term) === Kind.Expr) return this.expr(exprs.loop(this.at(term, 1), min, max))
-    // Counts that no text reaches: a tuple keeps 31 bits of each.
+    // Greater counts are never reached by a text: a tuple keeps 31 bits of each.
     const [least, most] = [Math.min(min, Unbounded - 1), Math.min(max, Unbounded)]
     if (most < Unbounded) return this.intern([Kind.Repeat, term, least, most])
     if (min === 0) return this.star(term)
@@ -472,19 +496,19 @@ export class Terms {
   /** Returns `term` and all terms that it is made of, without the bodies of rules. */
   within(term: Term): ReadonlySet<Term> {
     const all = new Set([term])
-    // What is added meanwhile is visited too.
+    // A set's loop also visits members that are added meanwhile.
     for (const each of all) for (const part of this.parts(each)) all.add(part)
     return all
   }
 
-  /** The terms that `term` is made of. */
+  /** Returns the direct parts of `term`. */
   parts(term: Term): Term[] {
     const parts: Term[] = []
     this.addParts(parts, term)
     return parts
   }
 
-  /** Adds the terms that `term` is made of. */
+  /** Adds the direct parts of `term`. */
   addParts(parts: Term[], term: Term): void {
     switch (this.kind(term)) {
       case Kind.Concat:
@@ -506,7 +530,7 @@ export class Terms {
     }
   }
 
-  /** Returns `term` made of `map` of its parts; `term` itself if it has none. */
+  /** Returns `term` with `map` applied to its parts; `term` itself if it has none. */
   map(term: Term, map: (part: Term) => Term): Term {
     switch (this.kind(term)) {
       case Kind.Concat:
@@ -532,12 +556,12 @@ export class Terms {
     }
   }
 
-  /** What is left of `min` to `max` times once one has been read. */
+  /** Returns what remains of a repetition once its body has been read one more time. */
   oneLess(term: Term): Term {
     return this.repeat(this.at(term, 1), Math.max(0, this.at(term, 2) - 1), maxOf(this.at(term, 3)) - 1)
   }
 
-  /** The expression of a term that is regular as a whole, else null. */
+  /** Returns the expression of a term that is regular as a whole, else null. */
   exprOf(term: Term): ExprId | null {
     if (term === this.never) return Never
     if (term === this.empty) return Empty
@@ -570,12 +594,12 @@ export class Terms {
   }
 }
 
-/** The texts of `expr` but the empty one. */
+/** Returns the texts of `expr` without the empty one. */
 export function nonEmptyExpr(expr: ExprId): ExprId {
   return exprs.nullable(expr) ? exprs.and([expr, exprs.not(Empty)]) : expr
 }
 
-/** The texts of `expr` of which no shorter beginning is one. */
+/** Returns the texts of `expr` that have no shorter prefix among them. */
 export function lazyExpr(expr: ExprId): ExprId {
   return exprs.and([expr, exprs.not(exprs.concat(expr, exprs.concat(exprs.anyChar, exprs.anyText)))])
 }

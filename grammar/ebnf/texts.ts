@@ -1,21 +1,30 @@
-/** Many texts side by side: one lexeme that reads them as a trie and ends with a tag of the text that was read. */
+/**
+ * Many texts as one lexeme, which reads them as a trie and ends with a tag for the text that was
+ * read.
+ */
 import { rawLexeme } from "../lexeme/raw.ts"
 import { NoContent, namesContent } from "../lexeme/string/content.ts"
 import { buildNames, type Name } from "../lexeme/string/names.ts"
 
-/** So many texts side by side become a trie instead of an expression each. */
+/** At least this many texts become a trie instead of one expression each. */
 export const MinChoice = 24
-/** So many alternatives that begin with strings are too many for one expression, whatever follows the strings. */
+/**
+ * At least this many alternatives that begin with strings are too many for one expression, whatever
+ * follows the strings.
+ */
 export const MinUnfused = 256
-/** First tag of a text in a trie; those below mean something there. */
+/** First tag of a text in a trie; lower tags have a meaning there. */
 export const FirstTag = 3
 
-/** One of `entries`, in ascending order of their bytes, with its tag. */
+/**
+ * Returns the lexeme that reads one of `entries` and ends with its tag. `entries` are in ascending
+ * order of their bytes.
+ */
 export function textsLexeme(entries: readonly Name[]): number {
   return rawLexeme(namesContent(buildNames(entries), NoContent))
 }
 
-/** A shortest text of `entries` by its tag. */
+/** Returns a shortest text of `entries` for each tag. */
 export function shortestByTag(entries: readonly Name[]): ReadonlyMap<number, Uint8Array> {
   const shortest = new Map<number, Uint8Array>()
   for (const { bytes, tag } of entries) {
@@ -25,7 +34,7 @@ export function shortestByTag(entries: readonly Name[]): ReadonlyMap<number, Uin
   return shortest
 }
 
-/** The order of a trie. */
+/** Compares two texts in the order of a trie. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < a.length && i < b.length; i++) if (a[i] !== b[i]) return a[i] - b[i]
   return a.length - b.length

@@ -1,32 +1,36 @@
 /**
- * Tokens by what they are called: a control token by its name, and where none has it the ordinary token that spells it. Some
- * models keep the marks of their tool calls as ordinary tokens that were added to the vocabulary.
+ * Tokens by name: a control token, or, if none has the name, the ordinary token that spells it.
+ * Some models keep the marks of their tool calls as ordinary tokens that were added to the
+ * vocabulary.
  */
 import { utf8 } from "../utf8.ts"
 
-/** What a front end may know of a vocabulary. */
+/** The part of a vocabulary that a front end needs. */
 export interface TokenNames {
-  /** Id of a control token by its spelling, brackets included. */
+  /** Token id by the spelling of the control token, brackets included. */
   readonly specials: ReadonlyMap<string, number>
-  /** Ids that end a text: no wildcard holds them. */
+  /** Ids of the tokens that end a text. No wildcard matches them. */
   readonly endIds: readonly number[]
-  /** Ids are below it. */
+  /** All ids are below it. */
   readonly width: number
   /** Identity of the vocabulary, for caches. */
   readonly hash: string
-  /** Bytes of an ordinary token; empty for control tokens and for ids that no token has. */
+  /** Returns the bytes of an ordinary token; empty for control tokens and for unused ids. */
   bytes(id: number): Uint8Array
 }
 
-/** The id of the token that is spelled `name`, or -1. The first question about an ordinary one looks at all tokens. */
+/**
+ * Returns the id of the token that is spelled `name`, or -1. The first lookup of an ordinary token
+ * searches all tokens.
+ */
 export function tokenSpelled(name: string, tokens: TokenNames): number {
   return tokens.specials.get(name) ?? ordinaryId(name, tokens)
 }
 
-/** Ids of ordinary tokens that were asked for by what they spell; -1: there is none. */
+/** Memoized ids of ordinary tokens by spelling; -1 if there is none. */
 const spelledIds = new WeakMap<TokenNames, Map<string, number>>()
 
-/** The lowest id of an ordinary token that spells `text`, or -1. */
+/** Returns the lowest id of an ordinary token that spells `text`, or -1. */
 function ordinaryId(text: string, tokens: TokenNames): number {
   let ids = spelledIds.get(tokens)
   if (ids === undefined) {

@@ -1,26 +1,32 @@
 /**
- * Sets of tokens that are told by what they leave out, and runs of any tokens.
+ * Sets of tokens that are given by what they exclude, and runs of any tokens.
  *
- * Such a set never holds an end id, an id that no token has, or padding. A token may hold half a character; a run may not end
- * there. So a run is a small automaton over what is left of a character (`lexeme/utf8.ts`), whose edges are sets of tokens:
- * those that lead from one rest to another.
+ * Such a set never holds an end id, an unused id, or padding. A token may end inside a character; a
+ * run may not. So a run is a small automaton over the unread rest of a character
+ * (`lexeme/utf8.ts`). Its edges are sets of tokens: those that lead from one rest to another.
  */
 import { utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 import type { RuleId, Rules } from "./rules.ts"
 import type { Term } from "./terms.ts"
 import type { TokenNames } from "./tokennames.ts"
 
-/** What is left of a character once a token has been read from each rest; -1: it cannot be. Shape [rests, V]. */
+/**
+ * The rest of a character after a token, by the rest before it; -1 if the token is not UTF-8 there.
+ * Shape [rests, V].
+ */
 const endsOf = new WeakMap<TokenNames, Int8Array[]>()
 const Rests = utf8Tails.length
 const Broken = -1
 
-/** Exactly one token, whole characters, that is not in `excluded`. */
+/** Returns the term of exactly one token of whole characters that is not in `excluded`. */
 export function anyToken(rules: Rules, tokens: TokenNames, excluded: ReadonlySet<number>): Term {
   return rules.terms.token(tokensBetween(tokens, 0, 0, excluded))
 }
 
-/** Any number of tokens that are not in `excluded`, whole characters in all. The rule is declared here. */
+/**
+ * Declares and returns the rule for any number of tokens that are not in `excluded` and that
+ * together are whole characters.
+ */
 export function anyTokens(rules: Rules, tokens: TokenNames, excluded: ReadonlySet<number>): RuleId {
   const ids = Array.from({ length: Rests }, (_, rest) =>
     rules.declare(`tokens behind rest ${rest} of a character`),
@@ -38,7 +44,10 @@ export function anyTokens(rules: Rules, tokens: TokenNames, excluded: ReadonlySe
   return ids[0]
 }
 
-/** Tokens that lead from one rest of a character to another; control tokens stand between characters. */
+/**
+ * Returns the tokens that lead from one rest of a character to another. Control tokens stand
+ * between characters.
+ */
 function tokensBetween(
   tokens: TokenNames,
   from: number,
@@ -72,7 +81,10 @@ function computeEnds(tokens: TokenNames, from: number): Int8Array {
   return ends
 }
 
-/** What is left of a character behind `bytes`, read where `rest` was left; -1 if they are not UTF-8 there. */
+/**
+ * Returns the rest of a character after `bytes`, which begin after `rest`; -1 if they are not UTF-8
+ * there.
+ */
 function restAfter(rest: number, bytes: Uint8Array): number {
   let at = rest
   for (const byte of bytes) {
