@@ -1,14 +1,18 @@
 /**
- * Captures: a text is read again, with the rules as they were written, to find the spans that they name.
+ * Captures: reads a text again, with the rules as they were written, to find the spans that the
+ * rules name.
  *
- * Nothing is kept while decoding, so the pushdown of the masks knows no captures; and it reads rules in another form. Here a
- * text is read byte by byte by threads, each of which has the state of a lexeme and what is left to be read behind it. Threads
- * that will go on alike are one, with the better of their spans (`spans.ts`): that is how a tagged automaton decides (Laurikari
- * 2000). Of rules that recur what is left has no bound, so they are called: who waits for the end of a rule that began at a place
- * is written at the call, once for all (a graph-structured stack: Tomita 1986; Scott and Johnstone, GLL Parsing, 2010). So left
- * recursion and ambiguity are read as they are.
+ * Nothing is recorded while decoding: the pushdown of the masks knows no captures, and it reads the
+ * rules in another form. Here a text is read byte by byte by threads. Each has the state of a
+ * lexeme and the rest that is to be read after it. Threads with the same future are one thread,
+ * with the better of their spans (`spans.ts`), as in a tagged automaton (Laurikari 2000). The rests
+ * of recursive rules are unbounded, so such rules are called: the threads that wait for the end of
+ * a rule that began at a place are listed once, at the call (a graph-structured stack: Tomita 1986;
+ * Scott and Johnstone, GLL Parsing, 2010). So left recursion and ambiguity need no special
+ * treatment.
  *
- * Most grammars take a handful of threads a byte. In the worst case a text of n bytes takes n³ steps, so they are bounded.
+ * Most grammars take a handful of threads for each byte. In the worst case a text of n bytes takes
+ * n³ steps, so the steps are bounded.
  */
 import { type Limits, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
@@ -23,13 +27,16 @@ import { CloseSpan, MustNotRead, MustRead, type Rest, Rests } from "./rests.ts"
 import { CapturingRules } from "./rules.ts"
 import { inOrder, SpanLists, type Spans } from "./spans.ts"
 
-/** Spans of this name are no captures: they are left out of those around them. */
+/** Spans of this name are not captures: they are cut out of the captures around them. */
 export const HiddenName = ""
 
-/** Above all ids of calls, rests and threads: there are not as many as there are steps. */
+/**
+ * Greater than all ids of calls, rests and threads: each of them takes a step, and steps are
+ * bounded.
+ */
 const Shift = 2 ** 25
 
-/** The captures of the texts of some rules. */
+/** Reads the captures of the texts of some rules. */
 export class RuleCaptures implements CaptureReader {
   readonly rules: CapturingRules
   private readonly limits: Limits
@@ -39,7 +46,7 @@ export class RuleCaptures implements CaptureReader {
     this.limits = limits
   }
 
-  /** Throws `limit` where the text can be read in too many ways. */
+  /** Returns the captures of a text. Throws `limit` if it can be read in too many ways. */
   read(tape: Tape): readonly Capture[] | null {
     const reading = new Reading(tape, this.rules, this.limits)
     const spans = reading.read()
@@ -60,7 +67,10 @@ interface Span {
   readonly end: number
 }
 
-/** Of the spans of one name that begin together and lie in each other the outermost: a rule that begins with itself is one. */
+/**
+ * Removes spans that lie in another span of the same name and start: a rule that begins with itself
+ * is captured once.
+ */
 function outermost(spans: readonly Span[]): Span[] {
   const last = new Map<string, Span>()
   return spans.filter((span) => {
@@ -75,33 +85,36 @@ function outermost(spans: readonly Span[]): Span[] {
 interface Call {
   readonly id: number
   readonly start: number
-  /** Tokens that it may take. */
+  /** Most tokens that the part may take. */
   readonly maxTokens: number
   readonly waiters: Map<number, Waiting>
-  /** The best spans of the empty text; undefined: it is none of its texts. */
+  /** The best spans of the empty text; undefined if the part does not match it. */
   empty: Spans | null | undefined
 }
 
-/** In a call `rest` is to be read, after `spans`. */
+/** In `call`, `rest` is to be read after `spans`. */
 interface Waiting {
   readonly call: Call
   readonly rest: Rest
   spans: Spans | null
 }
 
-/** What is to be read here. */
+/** A rest that is to be read at the current place. */
 interface Item extends Waiting {
   isQueued: boolean
 }
 
-/** Reads the first part of its rest. The state is the lexeme's, or that of a nested grammar; `NotBegun`: of neither. */
+/**
+ * Reads the first part of its rest. The state is that of a lexeme or of a nested grammar, or
+ * `NotBegun`.
+ */
 interface Thread extends Waiting {
   readonly state: number
 }
 
 const NotBegun = -1
 
-/** One text that is read. */
+/** The reading of one text. */
 class Reading {
   readonly names: string[] = []
   private readonly tape: Tape
@@ -110,19 +123,19 @@ class Reading {
   private readonly maxSteps: number
   private readonly rests: Rests
   private readonly lists = new SpanLists()
-  /** Bytes that have been read. */
+  /** Number of bytes that have been read. */
   private place = 0
   private steps = 0
   private callCount = 0
   /** Dense ids of (rest, state). */
   private readonly threadIds = new PairMap()
   private readonly machines = new Map<Grammar, States>()
-  /** What is at this place, by call and rest, by call and thread, and by what is called. */
+  /** What is at this place: by call and rest, by call and thread, and by the called part. */
   private items = new Map<number, Item>()
   private threads = new Map<number, Thread>()
   private calls = new Map<CapturingRules, Map<Term, Call>>()
   private readonly queue: Item[] = []
-  /** What tokens lead to, by the place behind them. */
+  /** Threads that tokens lead to, by the place after the token. */
   private readonly ahead = new Map<number, Thread[]>()
 
   constructor(tape: Tape, rules: CapturingRules, limits: Limits) {
@@ -133,7 +146,7 @@ class Reading {
     this.rests = new Rests(rules)
   }
 
-  /** The spans of the whole text; undefined: it is no text of the rules. */
+  /** Returns the spans of the whole text; undefined if the rules do not match it. */
   read(): Spans | null | undefined {
     const { nothing } = this.rests
     const root = this.newCall(Number.POSITIVE_INFINITY)
@@ -170,7 +183,7 @@ class Reading {
     this.settle()
   }
 
-  /** A nested grammar reads a byte, and the token that begins with it by its id. */
+  /** Reads one byte in a nested grammar, and also the token that begins with it, by its id. */
   private stepNested({ call, rest, state, spans }: Thread, machine: States, at: number): void {
     const { tape } = this
     const token = tokenBeginningAt(tape, at)
@@ -188,9 +201,9 @@ class Reading {
     else known.push(thread)
   }
 
-  /** Reads on from `state`; where the part may end here, what follows it begins. */
+  /** Adds a thread that goes on from `state`. If the part may end here, what follows it begins. */
   private addThread(call: Call, rest: Rest, state: number, spans: Spans | null): void {
-    // The dead state of lexemes is also that of grammars.
+    // `Dead` is the dead state of lexemes and of grammars.
     if (state === Dead) return
     let id = this.threadIds.get(rest.id, state)
     if (id < 0) {
@@ -205,7 +218,7 @@ class Reading {
     this.endPart({ call, rest, state, spans }, rest.next as Rest)
   }
 
-  /** Goes on behind the part that a thread reads, if it may end here. */
+  /** Goes on after the part that a thread reads, if it may end here. */
   private endPart({ call, rest, state, spans }: Thread, next: Rest): void {
     const machine = this.machineOf(rest)
     if (machine !== null) {
@@ -235,7 +248,7 @@ class Reading {
     this.queue.push(item)
   }
 
-  /** Follows all that begins or ends here without reading. */
+  /** Follows everything that begins or ends here without reading a byte. */
   private settle(): void {
     for (let item = this.queue.pop(); item !== undefined; item = this.queue.pop()) {
       item.isQueued = false
@@ -245,12 +258,12 @@ class Reading {
     }
   }
 
-  /** Begins the first part of an item's rest; `next` is what comes behind it. */
+  /** Begins the first part of an item's rest; `next` is what comes after it. */
   private begin({ call, rest, spans }: Item, next: Rest): void {
     const { rules, term } = rest
     if (term < 0) {
       if (term === CloseSpan) this.proceed(call, next, this.lists.closed(spans, this.place))
-      // A mark that is met at the place where it was put: nothing has been read.
+      // A mark that is met at the place where it was put: nothing has been read in between.
       if (term === MustNotRead) this.proceed(call, next, spans)
       return
     }
@@ -310,12 +323,12 @@ class Reading {
       this.proceed(call, this.rests.with(rules, terms.at(term, 1), this.rests.with(rules, mark, then)), spans)
     const isStar = terms.kind(term) === Kind.Star
     beginBody(MustRead, isStar ? rest : this.rests.with(rules, terms.oneLess(term), next))
-    // A body that may be empty may be so any number of times.
+    // A body that may be empty may be empty any number of times.
     if (isStar || terms.at(term, 2) === 0) this.proceed(call, next, spans)
     else beginBody(MustNotRead, next)
   }
 
-  /** A grammar that captures something is read by its rules, another one as a whole. */
+  /** Begins a nested grammar: by its rules if it captures something, else as a whole. */
   private beginNested({ call, rest, spans }: Waiting, next: Rest): void {
     const { rules, term } = rest
     const grammar = rules.terms.grammars[rules.terms.at(term, 1)]
@@ -328,7 +341,7 @@ class Reading {
     } else this.addThread(call, rest, (this.machineOf(rest) as States).start, spans)
   }
 
-  /** What does not recur is read in its place, and so is a rule at the end of a call. */
+  /** Begins a rule: in its place if it does not recur or ends the call, else by a call. */
   private beginRule(rules: CapturingRules, rule: number, waiting: Waiting): void {
     const { call, rest, spans } = waiting
     const body = rules.bodyOf(rule)
@@ -349,7 +362,7 @@ class Reading {
     this.addAhead(tape.ends[token], { call, rest: behind, state: NotBegun, spans })
   }
 
-  /** Calls a part from here on, or waits for the call that is there. */
+  /** Calls a part from this place on, or waits for the existing call. */
   private callPart(rules: CapturingRules, term: Term, waiting: Waiting): void {
     const { terms } = rules
     let byTerm = this.calls.get(rules)
@@ -385,7 +398,10 @@ class Reading {
     }
   }
 
-  /** The machine of a nested grammar that is read as a whole; null: the first part of `rest` is no such one. */
+  /**
+   * Returns the machine of a nested grammar that is read as a whole; null if the first part of
+   * `rest` is something else.
+   */
   private machineOf({ rules, term }: Rest): States | null {
     const { terms } = rules
     if (terms.kind(term) !== Kind.Nested) return null

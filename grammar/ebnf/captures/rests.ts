@@ -1,31 +1,36 @@
 /**
- * What is left to be read of a call's body, as lists that share their ends: equal rests of one reading are one object, so that
- * threads that will go on alike are found by their ids.
+ * The rests of a call's body that are still to be read, as lists that share their tails. Equal
+ * rests of one reading are one object, so that ids identify threads with the same future.
  *
- * Beside the terms of the rules a rest holds marks, which read nothing. Two of them speak of the bytes that are read between the
- * mark being put there and being met. They are gone, or all is over, with the first such byte, and do not keep threads apart.
+ * Beside the terms of the rules a rest holds marks, which read nothing. Two of them are conditions
+ * on the bytes that are read between the place where the mark is put and the place where it is met.
+ * The first byte that is read there removes the mark or ends the thread, so marks do not keep
+ * threads apart.
  */
 import type { Term } from "../terms.ts"
 import type { CapturingRules } from "./rules.ts"
 
-/** A span ends. */
+/** Ends a span. */
 export const CloseSpan = -1
-/** Something must have been read. */
+/** Requires that something has been read. */
 export const MustRead = -2
-/** Nothing may have been read. */
+/** Requires that nothing has been read. */
 export const MustNotRead = -3
 
-/** The next part first. */
+/** A list of parts, the next one first. */
 export interface Rest {
   readonly id: number
   readonly rules: CapturingRules
-  /** Or a mark. */
+  /** The term of the first part, or a mark. */
   readonly term: Term
-  /** Null: nothing is left, and `term` is nothing as well. */
+  /** Null if nothing is left; then `term` is the empty term. */
   readonly next: Rest | null
   /** Rests with one more part in front, by its rules and its term. */
   readonly longer: Map<CapturingRules, Map<Term, Rest>>
-  /** The same once a byte has been read; null: it may not be. Undefined: not known yet. */
+  /**
+   * This rest after one more byte has been read; null if none may be read; undefined if not
+   * computed yet.
+   */
   afterByte: Rest | null | undefined
 }
 
@@ -38,7 +43,7 @@ export class Rests {
     this.nothing = this.make(rules, rules.terms.empty, null)
   }
 
-  /** `next` with one more part, or a mark, in front. */
+  /** Returns `next` with one more part, or a mark, in front. */
   with(rules: CapturingRules, term: Term, next: Rest): Rest {
     let byTerm = next.longer.get(rules)
     if (byTerm === undefined) {
@@ -53,7 +58,7 @@ export class Rests {
     return rest
   }
 
-  /** `rest` once a byte has been read in front of it; null: then all is over. */
+  /** Returns `rest` after a byte has been read in front of it; null if no byte may be read. */
   afterByte(rest: Rest): Rest | null {
     if (rest.afterByte === undefined) rest.afterByte = this.withoutMarks(rest)
     return rest.afterByte

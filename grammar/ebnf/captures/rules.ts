@@ -1,4 +1,7 @@
-/** Rules as they are read for captures: as they were written, with what recurs among them. */
+/**
+ * Rules in the form that captures are read with: as they were written, with the set of recursive
+ * ones.
+ */
 import { components } from "../components.ts"
 import { Kind, type Term, type Terms } from "../terms.ts"
 
@@ -6,7 +9,7 @@ export class CapturingRules {
   readonly terms: Terms
   readonly start: Term
   readonly bodyOf: (rule: number) => Term
-  /** Rules that reach themselves; null: nobody has asked. */
+  /** Rules that reach themselves; null if not computed yet. */
   private recursive: ReadonlySet<number> | null = null
 
   constructor(terms: Terms, start: Term, bodyOf: (rule: number) => Term) {
@@ -15,7 +18,7 @@ export class CapturingRules {
     this.bodyOf = bodyOf
   }
 
-  /** Whether `rule`, which the start reaches, reaches itself. */
+  /** Returns whether `rule`, which the start reaches, reaches itself. */
   isRecursive(rule: number): boolean {
     this.recursive ??= this.findRecursive()
     return this.recursive.has(rule)
@@ -24,7 +27,7 @@ export class CapturingRules {
   private findRecursive(): ReadonlySet<number> {
     const recursive = new Set<number>()
     const callees = new Map<number, readonly number[]>()
-    // The start has no id of its own among the rules.
+    // The start has no id among the rules.
     const calleesOf = (rule: number) => {
       const found = this.rulesIn(rule < 0 ? this.start : this.bodyOf(rule))
       callees.set(rule, found)

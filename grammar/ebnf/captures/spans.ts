@@ -1,36 +1,39 @@
 /**
- * What one reading of a text has captured so far, and which of two readings is kept.
+ * The spans that one reading of a text has captured so far, and the order that decides which of two
+ * readings is kept.
  *
- * A list of spans in the order of their starts, outer ones before inner ones, linked from the last to the first, so that
- * readings share what they have in common. A span that has begun is open until its end is read. Of two readings that go on alike
- * the better one is that whose first span begins leftmost; then the longer one; then so with the second span, and so on (POSIX's
- * order, over all spans of a text). Empty spans decide last: whatever else a reading reads, they could come as well.
+ * The spans are a list in the order of their starts, outer ones before inner ones, linked from the
+ * last to the first, so that readings share their common prefix. A span that has begun is open
+ * until its end is read. Of two readings with the same future the better one is that whose first
+ * span begins leftmost; then the one whose first span is longer; then the second span is compared
+ * in the same way, and so on (POSIX's order, over all spans of a text). Empty spans are compared
+ * last, because any reading could have them as well.
  */
 
-/** Names are numbers, in the order in which they were met. */
+/** A list of spans. Names are numbers, in the order in which they were met. */
 export interface Spans {
   readonly before: Spans | null
-  /** Spans up to this one. */
+  /** Number of spans up to this one. */
   readonly count: number
   readonly name: number
   readonly start: number
-  /** `Open`, or where it ended. */
+  /** The offset where it ended, or `Open`. */
   readonly end: number
 }
 
 const Open = -1
 
-/** The lists of one text. */
+/** The span lists of one text. */
 export class SpanLists {
-  /** Spans that were copied or compared. */
+  /** Number of spans that were copied or compared. */
   steps = 0
 
-  /** `spans` and one that begins at `start`. */
+  /** Returns `spans` and a new span that begins at `start`. */
   opened(spans: Spans | null, name: number, start: number): Spans {
     return linked(spans, name, start, Open)
   }
 
-  /** `spans` with the last open one closed at `end`. O(spans behind it). */
+  /** Returns `spans` with the last open one closed at `end`. O(spans after it). */
   closed(spans: Spans | null, end: number): Spans | null {
     const inner: Spans[] = []
     let span = spans
@@ -41,14 +44,14 @@ export class SpanLists {
     let result = added(span.before, name, start, end)
     for (let i = inner.length - 1; i >= 0; i--) {
       const each = inner[i]
-      // A rule that is read as itself and nothing else has one span, however often.
+      // A rule that consists of itself has only one span, however often it is nested.
       if (each.name !== name || each.start !== start || each.end !== end)
         result = added(result, each.name, each.start, each.end)
     }
     return result
   }
 
-  /** The spans of two texts in a row. O(spans of the second). */
+  /** Returns the spans of two texts in a row. O(spans of the second). */
   joined(first: Spans | null, second: Spans | null): Spans | null {
     if (first === null || second === null) return first ?? second
     this.steps += second.count
@@ -57,7 +60,10 @@ export class SpanLists {
     return all
   }
 
-  /** Whether a reading with `a` is to be kept instead of one with `b`. O(spans that they do not share). */
+  /**
+   * Returns whether a reading with `a` is better than one with `b`. O(spans that they do not
+   * share).
+   */
   isBetter(a: Spans | null, b: Spans | null): boolean {
     if (a === b) return false
     const shared = sharedBy(a, b)
@@ -68,14 +74,14 @@ export class SpanLists {
   }
 }
 
-/** From the first to the last, those behind `until` alone. */
+/** Returns the spans from the first to the last, without those up to `until`. */
 export function inOrder(spans: Spans | null, until: Spans | null = null): Spans[] {
   const list: Spans[] = []
   for (let span = spans; span !== null && span !== until; span = span.before) list.push(span)
   return list.reverse()
 }
 
-/** What both lists begin with; null: nothing. */
+/** Returns the common prefix of both lists; null if it is empty. */
 function sharedBy(a: Spans | null, b: Spans | null): Spans | null {
   let [x, y] = [a, b]
   while (x !== null && y !== null && x !== y) {
@@ -85,12 +91,14 @@ function sharedBy(a: Spans | null, b: Spans | null): Spans | null {
   return x === y ? x : null
 }
 
-/** Whether it is not empty, or not yet. */
+/** Returns whether the span is not empty, or still open. */
 function isRead({ start, end }: Spans): boolean {
   return start !== end
 }
 
-/** Positive: `left` is better. An open span goes on, so it is longer than one that is closed. */
+/**
+ * Returns a positive number if `left` is better. An open span counts as longer than a closed one.
+ */
 function compared(left: readonly Spans[], right: readonly Spans[]): number {
   for (let i = 0; i < left.length && i < right.length; i++) {
     const [x, y] = [left[i], right[i]]
@@ -101,7 +109,10 @@ function compared(left: readonly Spans[], right: readonly Spans[]): number {
   return left.length - right.length
 }
 
-/** Adds a closed span; what is empty counts once at one place, or loops over nothing would never end. */
+/**
+ * Adds a closed span. An empty span counts once at one place: otherwise loops over nothing would
+ * never end.
+ */
 function added(spans: Spans | null, name: number, start: number, end: number): Spans | null {
   if (start === end) {
     for (let span = spans; span !== null && span.start === start; span = span.before) {

@@ -1,9 +1,9 @@
 /**
- * What is wrong with a text, all at once, before anything is made of it.
+ * Finds all mistakes of a text at once, before rules are made from it.
  *
- * The walk knows whether it is in a rule or in a terminal, where `&` and `~` mean something and
- * rules, schemas and control tokens do not. It leaves what it finds out about a node in the scope,
- * so that the lowering only has to look it up.
+ * The walk knows whether it is in a rule or in a terminal: only in terminals do `&` and `~` have a
+ * meaning, and only in rules may there be rules, schemas and control tokens. It stores its results
+ * for each node in the scope, so that the lowering only has to look them up.
  */
 import { type GrammarErrorKind, limitError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
@@ -26,11 +26,14 @@ import {
   type Word,
 } from "./tree.ts"
 
-/** What a text may refer to beyond its own names. */
+/** What a text may refer to besides its own names. */
 export interface Surroundings extends Knowledge {
   /** Compiles a schema, given as its JSON text. */
   readonly schema: (text: string) => Grammar
-  /** The rule of a grammar by its name, or what is wrong with it. `at` is where it is asked for. */
+  /**
+   * Returns the rule of the grammar `name`, or what is wrong with it. `at` is the place of the
+   * reference.
+   */
   readonly grammar: (name: string, at: string) => RuleId | string
 }
 
@@ -39,10 +42,10 @@ export interface Names {
   has(name: string): boolean
 }
 
-/** Where a node stands. */
+/** The context of a node. */
 interface Position {
   readonly isTerminal: boolean
-  /** The definition around it; null for what is ignored. */
+  /** The definition around the node; null in `%ignore`. */
   readonly definition: Definition | null
 }
 
@@ -52,12 +55,12 @@ export class Checker {
   private readonly around: Surroundings
   private readonly broken: Names
   private readonly refuse: Refuse
-  /** Terminals that a terminal uses. */
+  /** By terminal: the terminals that it uses. */
   private readonly terminalUses = new Map<string, Set<string>>()
 
   /**
-   * `broken`: names whose definitions could not be read, so that their uses are no further
-   * mistakes.
+   * `broken` has the names whose definitions could not be read, so that their uses are not reported
+   * as well.
    */
   constructor(scope: Scope, mistakes: Mistakes, around: Surroundings, broken: Names) {
     this.scope = scope
@@ -67,7 +70,7 @@ export class Checker {
     this.refuse = (kind, offset, message) => mistakes.add(kind, offset, message)
   }
 
-  /** Checks the whole text, which stands at `at` and begins with `start`. */
+  /** Checks the whole text, which is at `at` and begins with `start`. */
   check(start: string, at = 0): void {
     const { scope } = this
     const first = scope.definitions.get(start)
@@ -114,7 +117,7 @@ export class Checker {
     }
   }
 
-  /** Checks a node and all that is in it, from the left to the right. */
+  /** Checks a node and all nodes inside it, from left to right. */
   private checkNodes(root: Node, position: Position): void {
     const open = [root]
     while (open.length > 0) {
@@ -125,7 +128,7 @@ export class Checker {
     }
   }
 
-  /** Checks a node without those in it. */
+  /** Checks a node without the nodes inside it. */
   private checkNode(node: Node, position: Position): void {
     const { isTerminal } = position
     switch (node.kind) {
@@ -218,7 +221,7 @@ export class Checker {
     this.note(node, scope.dialect.macroOf(node, { ...around, source: scope.source, mistakes }))
   }
 
-  /** Keeps what is found of a node; null: a mistake, which has been reported. */
+  /** Stores the result for a node. Null means a mistake that has been reported. */
   private note(node: Node, fact: Fact | null): void {
     if (fact !== null) this.scope.facts.set(node, fact)
   }
@@ -254,7 +257,7 @@ export class Checker {
       this.fail("syntax", start, `the range ends at ${last.text}, before its beginning ${first.text}`)
   }
 
-  /** The code point of the end of a range; null after a mistake. */
+  /** Returns the code point at one end of a range; null after a mistake. */
   private checkRangeEnd(end: Literal): number | null {
     const { value, ignoresCase } = this.checkLiteral(end)
     if (ignoresCase) this.fail("syntax", end.start, "an end of a range has no suffix i")
@@ -263,7 +266,7 @@ export class Checker {
     return null
   }
 
-  /** A name, a template with values, or a rule with its number. */
+  /** Checks a name, a template with values, or a rule with its number. */
   private checkUse(node: Node & { kind: "name" | "template" | "call" }, position: Position): void {
     const { isTerminal, definition: around } = position
     const name: Word = node.kind === "name" ? node : node.name
@@ -315,7 +318,7 @@ export class Checker {
     else uses.add(used)
   }
 
-  /** `%regex`: one of three keys. */
+  /** Checks `%regex`, which has exactly one of three keys. */
   private checkSubstring(node: Node & { kind: "substring" }): void {
     const { source, facts } = this.scope
     facts.set(node, { kind: "expr", expr: Empty })
@@ -348,8 +351,8 @@ export class Checker {
   }
 
   /**
-   * Refuses terminals that use themselves, and leaves an order in which each stands behind what it
-   * uses.
+   * Refuses terminals that use themselves, and stores an order in which each comes after those that
+   * it uses.
    */
   private checkCycles(): void {
     const done = new Set<string>()
@@ -392,7 +395,7 @@ function stayInTerminals(operator: string): string {
 
 type RulePart = Extract<Node, { kind: "token" | "macro" | "json" | "nested" | "grammar" }>
 
-/** A part that only rules may have, as the subject of a message with its verb. */
+/** Returns the subject and the verb of a message about a part that only rules may have. */
 function named(part: RulePart): string {
   switch (part.kind) {
     case "json":
@@ -406,7 +409,7 @@ function named(part: RulePart): string {
   }
 }
 
-/** Whether a node asks for the number of the rule that it stands in. */
+/** Returns whether a node needs the number of the rule that it is in. */
 function needsNumber(root: Node): boolean {
   const open = [root]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {

@@ -30,30 +30,30 @@ export interface Dialect {
   macroOf(macro: Macro, around: Knowledge & { source: Source; mistakes: Mistakes }): Meaning | null
 }
 
-/** What a reader may use beside the text itself. */
+/** What a reader may use besides the text itself. */
 export interface Knowledge {
   readonly limits: Limits
-  /** Null: nothing is known of a vocabulary. */
+  /** The vocabulary's tokens; null if there is no vocabulary. */
   readonly tokens: TokenNames | null
-  /** Regular expressions that were read are added here. */
+  /** The reader adds the regular expressions that it has read. */
   readonly patterns: PlacedPattern[]
 }
 
 /** The attributes of one rule. */
 export interface Attributes {
   readonly ending: "any" | "lazy" | "greedy"
-  /** What ends the lexeme; null: nothing of its own. */
+  /** The suffix that ends the lexeme; null if there is none. */
   readonly suffix: Node | null
-  /** The suffix is no part of outer captures either. */
+  /** Whether the suffix is also removed from outer captures. */
   readonly hidesSuffix: boolean
-  /** Names of captures; null: none. */
+  /** Names of captures; null for none. */
   readonly capture: string | null
   readonly suffixCapture: string | null
   readonly maxChars: number | null
   readonly maxTokens: number | null
 }
 
-/** The attributes of a rule without any. */
+/** The attributes of a rule that has none. */
 export const noAttributes: Attributes = {
   ending: "any",
   suffix: null,
@@ -64,7 +64,7 @@ export const noAttributes: Attributes = {
   maxTokens: null,
 }
 
-/** Whether the rule is read as a terminal. */
+/** Returns whether the rule is read as a terminal. */
 export function isOneLexeme({ ending, suffix }: Attributes): boolean {
   return ending !== "any" || suffix !== null
 }
@@ -73,13 +73,12 @@ export function isOneLexeme({ ending, suffix }: Attributes): boolean {
 export type Meaning =
   | { readonly kind: "text"; readonly value: string; readonly ignoresCase: boolean }
   | { readonly kind: "expr"; readonly expr: ExprId }
-  /** One token: one of `ids`, or any but these. */
+  /** One token: one of `ids`, or any other. */
   | { readonly kind: "tokens"; readonly ids: readonly number[]; readonly isComplement: boolean }
   | Dispatch
 
 /**
- * Free text until a trigger is complete, then the rule of the trigger, and free text again if it
- * loops.
+ * Free text until a trigger is complete, then the trigger's rule; then free text again if it loops.
  */
 export type Dispatch = { readonly kind: "dispatch"; readonly loops: boolean } & (
   | {

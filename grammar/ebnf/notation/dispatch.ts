@@ -1,6 +1,6 @@
 /**
  * Dispatches: free text until a trigger is complete, then the rule of that trigger, and free text
- * again. A dispatch refers to itself, so each becomes a rule of its own.
+ * again. A dispatch refers to itself, so each one becomes a rule.
  */
 import { freeTextLexeme, stopTag } from "../../lexeme/freetext.ts"
 import { PlainTag } from "../../lexeme/table.ts"
@@ -57,7 +57,7 @@ function textDispatch(
     freeTextLexeme(
       {
         stops: stops.filter((stop) => kept.has(stopTag(stop))),
-        // A trigger whose rule has no text may not be completed.
+        // A trigger whose rule has no text must not be completed.
         excludes: [...excludes, ...stops.filter((stop) => !kept.has(stopTag(stop)))],
       },
       { mayEnd: kept.has(PlainTag) },

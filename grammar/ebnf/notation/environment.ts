@@ -1,8 +1,9 @@
 /**
- * What the names of a template's parameters stand for, and the number of a rule: together the environment of a definition.
+ * The environment of a definition: the values of a template's parameters, and the number of a rule.
  *
- * A value of a template is a node and the environment in which it was written. Equal environments are one object, so that a
- * template which hands on its own parameters comes to an end: rules are memoised by definition and environment.
+ * A value of a template is a node and the environment in which it was written. Equal environments
+ * are one object, so that a template which passes on its own parameters terminates: rules are
+ * memoized by definition and environment.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import type { Source } from "./source.ts"
@@ -12,7 +13,7 @@ export interface Environment {
   readonly id: number
   /** By parameter. */
   readonly values: ReadonlyMap<string, Value>
-  /** The number of the rule; null: it has none. */
+  /** The number of the rule; null if it has none. */
   readonly number: bigint | null
 }
 
@@ -21,7 +22,7 @@ export interface Value {
   readonly environment: Environment
 }
 
-/** Of definitions that take nothing. */
+/** The environment of definitions that have neither parameters nor a number. */
 export const emptyEnvironment: Environment = { id: 0, values: new Map(), number: null }
 
 export class Environments {
@@ -35,7 +36,10 @@ export class Environments {
     this.limits = limits
   }
 
-  /** The environment of a template with these values, which are written in `around`. Throws `limit` for too many. */
+  /**
+   * Returns the environment of a template with these values, which are written in `around`. Throws
+   * `limit` if there are too many.
+   */
   ofTemplate(
     template: Definition,
     nodes: readonly Node[],
@@ -52,7 +56,7 @@ export class Environments {
     return this.intern(`${keys.join(" ")}::${number ?? ""}`, values, number, nodes[0]?.start ?? 0)
   }
 
-  /** The environment of a rule whose number is `number`. */
+  /** Returns the environment of a rule with the number `number`. */
   ofNumber(number: bigint, at: number): Environment {
     return this.intern(`::${number}`, emptyEnvironment.values, number, at)
   }
@@ -70,7 +74,9 @@ export class Environments {
     return made
   }
 
-  /** A number for a value: its spelling, and its environment where it speaks of that. */
+  /**
+   * Returns a number for a value: for its spelling, and for its environment if it depends on that.
+   */
   private keyOf({ node, environment }: Value): number {
     const depends = environment.id !== 0 && dependsOn(node, environment)
     const key = `${depends ? environment.id : 0} ${this.source.text.slice(node.start, node.end)}`
@@ -83,7 +89,7 @@ export class Environments {
   }
 }
 
-/** A parameter that is handed on is what it stands for. */
+/** Replaces a parameter by the value that it stands for. */
 export function resolved(value: Value): Value {
   let { node, environment } = value
   if (node.kind !== "name" || environment.values.size === 0) return value
@@ -96,7 +102,7 @@ export function resolved(value: Value): Value {
   return { node, environment }
 }
 
-/** Whether a node uses a parameter of `environment`, or its number. */
+/** Returns whether a node uses a parameter of `environment`, or its number. */
 function dependsOn(root: Node, { values, number }: Environment): boolean {
   const open = [root]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -107,7 +113,10 @@ function dependsOn(root: Node, { values, number }: Environment): boolean {
   return false
 }
 
-/** Something by node and environment: what a parameter stands for may be in it many times, and those in it as often again. */
+/**
+ * A map by node and environment. A value may occur many times in the value of a parameter, and so
+ * on at each level, so results must be memoized.
+ */
 export class NodesByEnvironment<T> {
   private readonly known = new Map<Node, Map<number, T>>()
 

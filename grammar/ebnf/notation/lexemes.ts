@@ -1,7 +1,7 @@
 /**
- * The parts of rules that are one lexeme each: strings, patterns, terminals, and rules whose
- * attributes make one lexeme of them. The ignored text may follow each lexeme that is not empty,
- * once: that is the gap.
+ * The parts of rules that are one lexeme each: strings, patterns, terminals, and rules that their
+ * attributes make one lexeme. After each non-empty lexeme the ignored text may follow once: this is
+ * the gap.
  */
 import { GrammarError } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -24,16 +24,16 @@ export interface AttributedRule {
 }
 
 export class Lexemes {
-  /** What may stand behind a lexeme; the empty text alone where nothing is ignored. */
+  /** What may follow a lexeme; the empty term if nothing is ignored. */
   readonly gap: Term
   /** Whether all lexemes are greedy. */
   readonly isGreedy: boolean
   readonly terminals: Terminals
   private readonly scope: Scope
   private readonly rules: Rules
-  /** Whether anything is captured; asked for once all texts are checked. */
+  /** Returns whether anything is captured. Called after all texts have been checked. */
   private readonly hasCaptures: () => boolean
-  /** Texts as lexemes, each with the gap behind it. */
+  /** By text: its lexeme with the gap after it. */
   private readonly textTerms = new Map<string, Term>()
 
   constructor(scope: Scope, rules: Rules, hasCaptures: () => boolean) {
@@ -53,7 +53,7 @@ export class Lexemes {
     return rules.terms.or([rules.terms.empty, this.termOf(nonEmptyExpr(all))])
   }
 
-  /** Whether a node of a rule is one lexeme. The node must not be a parameter. */
+  /** Returns whether a node of a rule is one lexeme. The node must not be a parameter. */
   has(node: Node): boolean {
     switch (node.kind) {
       case "literal":
@@ -90,7 +90,7 @@ export class Lexemes {
     return this.isGreedy ? terms.greedy(expr) : terms.expr(expr)
   }
 
-  /** A text as a lexeme. */
+  /** Returns the term of a text as a lexeme. */
   private text(text: string): Term {
     let term = this.textTerms.get(text)
     if (term === undefined) {
@@ -101,7 +101,7 @@ export class Lexemes {
     return term
   }
 
-  /** Any of the texts, each a lexeme. */
+  /** Returns the term of any of the texts, each as a lexeme. */
   choice(texts: readonly string[]): Term {
     const { terms } = this.rules
     if (texts.length >= MinChoice)
@@ -146,9 +146,7 @@ export class Lexemes {
     )
   }
 
-  /**
-   * The texts of `whole`, of which a capture of the rule holds only what stands before the mark.
-   */
+  /** Returns the texts of `whole`. A capture of the rule holds only the part before the mark. */
   private suffixed(
     { definition, attributes }: AttributedRule,
     { whole, body, mark }: { whole: ExprId; body: ExprId; mark: ExprId },
@@ -171,10 +169,10 @@ export class Lexemes {
     return maxTokens === null ? term : terms.budget(term, maxTokens, definition.name.text)
   }
 
-  /** What `lexeme` makes of the texts of `expr`, each with the gap behind it unless it is empty. */
+  /** Applies `lexeme` to `expr`, and adds the gap after its non-empty texts. */
   private beforeGap(expr: ExprId, isGreedy: boolean, lexeme: (expr: ExprId) => Term): Term {
     const { terms } = this.rules
-    // A greedy lexeme is empty only where nothing of it could follow: it cannot be taken apart.
+    // A greedy lexeme is empty only if none of its texts could follow, so it cannot be split.
     if (this.gap === terms.empty || isGreedy || !exprs.nullable(expr))
       return terms.concat(lexeme(expr), this.gap)
     return terms.or([lexeme(Empty), terms.concat(lexeme(nonEmptyExpr(expr)), this.gap)])

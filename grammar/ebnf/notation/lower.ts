@@ -1,10 +1,10 @@
 /**
- * From a checked text to rules.
+ * Lowers a checked text to rules.
  *
- * A rule with what it is given (values of a template, a number) is a rule of its own, declared when
- * something uses it first. In rules every string, pattern and terminal is a lexeme (`lexemes.ts`),
- * and behind each that reads something may stand what is ignored, once: so between two of them
- * there is one gap, whatever reads nothing in between.
+ * A rule with its arguments (values of a template, a number) is a rule of its own, declared at its
+ * first use. In rules every string, pattern and terminal is a lexeme (`lexemes.ts`). After each one
+ * that is not empty the ignored text may follow once. So there is exactly one gap between two of
+ * them, even if empty parts lie between.
  */
 import { checkTime } from "../../deadline.ts"
 import { foldTree } from "../../fold.ts"
@@ -34,14 +34,14 @@ interface Instance {
   readonly rule: RuleId
 }
 
-/** The options of an `or`, sorted by how they are read. */
+/** The options of an `or`, grouped by how they are read. */
 interface Options {
-  /** Lexemes of one text each. */
+  /** Options that are lexemes of one text each. */
   readonly texts: readonly string[]
-  /** Options that begin with a string, each with the items behind it. */
+  /** Options that begin with a string, each with the items after it. */
   readonly led: readonly { readonly text: string; readonly items: readonly Node[] }[]
   readonly others: readonly Node[]
-  /** Whether so many begin with strings that they are too many for one expression. */
+  /** Whether too many begin with strings for one expression. */
   readonly isMany: boolean
 }
 
@@ -52,14 +52,17 @@ export class Lowering {
   private readonly hasCaptures: () => boolean
   private readonly environments: Environments
   private readonly instances = new Map<string, Instance>()
-  /** Declared, not defined yet. */
+  /** Instances that are declared and not defined yet. */
   private readonly open: Instance[] = []
-  /** Rules that stand for a node: a grammar inside, a dispatch, a run of tokens. */
+  /** Rules that stand for a node: an inner grammar, a dispatch, a run of tokens. */
   private readonly nodeRules = new Map<Node, RuleId | null>()
-  /** What parameters stand for, once it was lowered. */
+  /** The lowered terms of parameters' values. */
   private readonly values = new NodesByEnvironment<Term>()
 
-  /** `hasCaptures`: whether anything is captured; asked for once all texts are checked. */
+  /**
+   * `hasCaptures` returns whether anything is captured. It is called after all texts have been
+   * checked.
+   */
   constructor(scope: Scope, rules: Rules, hasCaptures: () => boolean) {
     this.scope = scope
     this.rules = rules
@@ -68,7 +71,7 @@ export class Lowering {
     this.environments = new Environments(scope.source, rules.limits)
   }
 
-  /** Declares and defines all that `name` needs; what begins there. */
+  /** Declares and defines everything that `name` needs. Returns the rule that begins there. */
   start(name: string): RuleId {
     // In a notation with terminals the name may be a terminal, and ignored text may come before it.
     const isRule = !this.scope.dialect.hasTerminals
@@ -80,7 +83,7 @@ export class Lowering {
     return rule
   }
 
-  /** Declares a rule that reads `name` behind the text that may be skipped at the beginning. */
+  /** Declares a rule that reads `name` after the text that may be ignored at the beginning. */
   private beginning(name: string): RuleId {
     const { rules, scope, lexemes } = this
     const rule = rules.declare(name)
@@ -101,7 +104,7 @@ export class Lowering {
     this.rules.define(rule, uses, place === null ? lower : () => this.scope.source.nested(place, lower))
   }
 
-  /** What a rule reads, with its attributes. */
+  /** Returns what a rule reads, with its attributes. */
   private attributed(attributed: AttributedRule): Term {
     const { definition, attributes, environment } = attributed
     const { body } = definition
@@ -118,7 +121,7 @@ export class Lowering {
     return bounded(maxChars === null ? term : terms.maxChars(term, maxChars))
   }
 
-  /** The rule of a definition with what it is given. */
+  /** Returns the rule of a definition with its arguments. */
   private instance(name: string, environment: Environment): RuleId {
     const key = environment === emptyEnvironment ? name : `${environment.id} ${name}`
     let instance = this.instances.get(key)
@@ -132,7 +135,7 @@ export class Lowering {
     return instance.rule
   }
 
-  /** The rule that a node refers to; null for a node that is none. */
+  /** Returns the rule that a node refers to; null for other nodes. */
   private ruleOf(node: Node, environment: Environment): RuleId | null {
     const { scope, environments } = this
     switch (node.kind) {
@@ -165,8 +168,8 @@ export class Lowering {
   }
 
   /**
-   * The rule of any number of tokens of a set by complement, whole characters in all; null for
-   * another repetition.
+   * Returns the rule for any number of tokens of a set by complement, which together are whole
+   * characters; null for other repetitions.
    */
   private runOf({ body, min, max, counts }: Repetition): RuleId | null {
     const isRun = min <= 1 && max === Number.POSITIVE_INFINITY && counts.length === 0
@@ -191,8 +194,8 @@ export class Lowering {
   }
 
   /**
-   * The rules that a node of a rule refers to. Without recursion: values of templates may hold each
-   * other thousands deep.
+   * Returns the rules that a node of a rule refers to. Without recursion, because values of
+   * templates may be nested thousands deep.
    */
   private usesOf(root: Node, around: Environment): RuleId[] {
     const uses = new Set<RuleId>()
@@ -217,7 +220,7 @@ export class Lowering {
     return [...uses]
   }
 
-  /** What a node of a rule reads, gaps included. */
+  /** Returns what a node of a rule reads, gaps included. */
   private term(root: Node, around: Environment): Term {
     if (root.kind !== "name" || around.values.size === 0) return this.made(root, around)
     const { node, environment } = resolved({ node: root, environment: around })
@@ -296,7 +299,7 @@ export class Lowering {
     }
   }
 
-  /** Another grammar, which may read nothing: then no gap follows. */
+  /** Returns the term of another grammar. If it reads nothing, no gap follows it. */
   private inner(rule: RuleId): Term {
     const { terms } = this.rules
     const { gap } = this.lexemes
@@ -325,8 +328,8 @@ export class Lowering {
   }
 
   /**
-   * Returns the strings at the beginning of a sequence as one, and the items behind them; null if
-   * it begins otherwise.
+   * Returns the strings at the beginning of a sequence as one, and the items after them; null if it
+   * begins with something else.
    */
   private leading(node: Node): { text: string; items: readonly Node[] } | null {
     if (node.kind !== "sequence") return null
@@ -341,7 +344,7 @@ export class Lowering {
     return text === "" ? null : { text, items: node.items.slice(texts.length) }
   }
 
-  /** Any of the alternatives. Many that begin with strings are read as one trie. */
+  /** Returns any of the alternatives. If many begin with strings, these are read as one trie. */
   private anyOf({ texts, led, others, isMany }: Options, of: (node: Node) => Term): Term {
     const { terms } = this.rules
     const { gap } = this.lexemes
@@ -368,7 +371,7 @@ export class Lowering {
         tail = terms.concat(of(items[i]), tail)
         continue
       }
-      // Strings side by side are one: thousands of them would be as many terms.
+      // Adjacent strings are one term: thousands of them would be as many terms.
       const texts = [text]
       for (; i > 0; i--) {
         const before = terminals.textOf(items[i - 1])

@@ -1,8 +1,8 @@
 /**
- * Which notation a grammar is written in, for callers that were handed a text and no name.
+ * Detects which notation a grammar is written in, if the caller has only its text.
  *
- * The first definition decides: `name ::=` is GBNF, `name:` is Lark. Comments of both may stand before it, and statements with a
- * percent sign, which only Lark has.
+ * The first definition decides: `name ::=` is GBNF, `name:` is Lark. Before it there may be
+ * comments of either notation, and statements with a percent sign, which only Lark has.
  */
 import type { Limits } from "../../errors.ts"
 import { Source } from "./source.ts"
@@ -11,11 +11,14 @@ export type Notation = "gbnf" | "lark"
 
 /** White space and comments. */
 const skipped = /(?:\s+|#[^\r\n]*|\/\/[^\r\n]*)*/y
-/** A name as either notation writes it, with what may stand behind it, up to what makes it a definition. */
+/** A name in either notation with what may follow it, up to the sign that makes it a definition. */
 const definition =
   /[?!]*[A-Za-z_-][\w.-]*(?:\s*(?:::_|\{[^{}\r\n]*\}))?(?:\s*\[(?:[^\]"\r\n]|"(?:[^"\\\r\n]|\\[^\r\n])*"){0,4096}\])?\s*(::=|:)/y
 
-/** Throws `syntax` for a text whose first statement is a definition of neither. */
+/**
+ * Returns the notation of a text. Throws `syntax` if its first statement is a definition in
+ * neither.
+ */
 export function notationOf(text: string, limits: Limits): Notation {
   const source = new Source(text, limits)
   skipped.lastIndex = 0

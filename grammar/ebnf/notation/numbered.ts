@@ -1,9 +1,9 @@
 /**
- * Rules that begin with themselves under another number.
+ * Finds rules that begin with themselves under another number.
  *
- * A left-recursive rule is solved with all the numbers that it passes through, which would be every number that there is. Such a
- * grammar is always one that can be written the other way round, so it is refused. The test is on definitions: it takes every
- * condition to hold somewhere.
+ * A left-recursive rule is solved with all the numbers that it passes through, which would be all
+ * 2^64. Such a grammar can always be written right-recursively instead, so it is refused. The test
+ * is on definitions, and assumes that every condition can hold.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { keepsNumber } from "./parameters.ts"
@@ -15,7 +15,7 @@ import type { Definition, Node } from "./tree.ts"
 interface FirstUse {
   readonly name: string
   readonly node: Node
-  /** Whether the used rule has another number than the one that uses it. */
+  /** Whether the used rule has another number than the rule that uses it. */
   readonly changes: boolean
 }
 

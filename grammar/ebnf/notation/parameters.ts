@@ -1,10 +1,10 @@
 /**
- * The number of a parametric rule: an unsigned integer of 64 bits, what a call makes of it, and
- * conditions on it.
+ * The number of a parametric rule: an unsigned integer of 64 bits, the functions that calls apply
+ * to it, and conditions on it.
  *
  * A rule with its number is a rule of its own (`environment.ts`), so all of this is computed while
- * compiling, and frames need not know of numbers. `_` is the rule's own number, and as a range of
- * bits all of it.
+ * compiling, and frames do not know of numbers. `_` is the rule's own number; as a range of bits it
+ * is all 64 of them.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import type { Refuse } from "./source.ts"
@@ -13,14 +13,14 @@ import type { Call } from "./tree.ts"
 const Bits = 64
 const AllOnes = (1n << BigInt(Bits)) - 1n
 
-/** What a function takes, in order: a bit, a range of bits, a number, or conditions. */
+/** The kinds of a function's arguments: a bit, a range of bits, a number, or conditions. */
 type Kind = "bit" | "bits" | "number" | "condition"
 
-/** What was given in its place. */
+/** An argument. */
 interface Operand {
-  /** The bit, the number, or what the bits are. */
+  /** The bit, the number, or the value of the bits. */
   readonly value: bigint
-  /** The first bit of a range, and the value with all of its bits set. */
+  /** The first bit of a range, and the value with all bits of the range set. */
   readonly first: bigint
   readonly ones: bigint
   readonly holds: boolean
@@ -53,7 +53,7 @@ const comparisons: Readonly<Record<string, (a: bigint, b: bigint) => boolean>> =
   ge: (a, b) => a >= b,
 }
 
-/** The comparisons of what `of` makes of a range of bits with a number. */
+/** Returns the functions that compare the result of `of` for a range of bits with a number. */
 function compared(prefix: string, of: (bits: bigint) => bigint): Record<string, Operation<boolean>> {
   const made = Object.entries(comparisons).map(([name, holds]) => {
     const apply = (_: bigint, bits: Operand, { value }: Operand) => holds(of(bits.value), value)
@@ -76,19 +76,19 @@ const conditionFunctions: Readonly<Record<string, Operation<boolean>>> = {
 }
 
 /**
- * Whether the value of a call needs the number of the rule that it stands in: all but plain numbers
- * do.
+ * Returns whether the value of a call needs the number of the rule that it is in. Only plain
+ * numbers do not.
  */
 export function usesNumber(call: Call): boolean {
   return call.kind !== "number"
 }
 
-/** Whether a call hands on the number as it is. */
+/** Returns whether a call passes the number on unchanged. */
 export function keepsNumber(call: Call): boolean {
   return call.kind === "function" && call.name === "_"
 }
 
-/** Refuses what is no value of a call. */
+/** Refuses `call` if it is not a value. */
 export function checkValue(call: Call, refuse: Refuse): void {
   if (call.kind === "number") checkNumber(call.text, call.start, AllOnes, refuse)
   else if (call.kind === "bits")
@@ -96,7 +96,7 @@ export function checkValue(call: Call, refuse: Refuse): void {
   else checkFunction(call, valueFunctions, "function", 0, refuse)
 }
 
-/** Refuses what is no condition. */
+/** Refuses `call` if it is not a condition. */
 export function checkCondition(call: Call, refuse: Refuse, depth = 0): void {
   if (call.kind !== "function") refuse("syntax", call.start, "expected a condition")
   else if (depth >= fixedBounds.conditionDepth) {
@@ -159,12 +159,12 @@ function checkNumber(text: string, at: number, max: bigint, refuse: Refuse): boo
   return false
 }
 
-/** The value of a call in a rule whose number is `own`. */
+/** Returns the value of a call in a rule whose number is `own`. */
 export function calledValue(call: Call, own: bigint): bigint {
   return call.kind === "number" ? BigInt(call.text) : applied(call, valueFunctions, own)
 }
 
-/** Whether a condition holds for the number `own`. */
+/** Returns whether a condition holds for the number `own`. */
 export function holds(call: Call, own: bigint): boolean {
   return applied(call, conditionFunctions, own)
 }

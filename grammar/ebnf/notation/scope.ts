@@ -1,8 +1,9 @@
 /**
- * The names of one text: what defines them, the options that hold in it, and the notation that it is written in.
+ * The scope of one text: its names with their definitions, its options, and its notation.
  *
- * A `%lark {…}` has a scope of its own that knows nothing of the names around it. What the check finds of every node (decoded
- * strings, expressions, compiled schemas, scopes inside) is kept here by node, for the lowering.
+ * A `%lark {…}` has its own scope, in which the names around it are unknown. The results of the
+ * check for each node (decoded strings, expressions, compiled schemas, inner scopes) are kept here
+ * for the lowering.
  */
 import type { Grammar } from "../../grammar.ts"
 import { type JsonNode, readJson } from "../../json/read/reader.ts"
@@ -20,7 +21,7 @@ export interface Imported {
   readonly expr: ExprId
 }
 
-/** What is known of a node once it has been checked. */
+/** The result of the check for a node. */
 export type Fact =
   | Meaning
   | { readonly kind: "grammar"; readonly grammar: Grammar }
@@ -43,10 +44,10 @@ export class Scope {
   readonly ignored: Node[] = []
   readonly options = new Set<OptionName>()
   readonly facts = new Map<Node, Fact>()
-  /** Attributes of the definitions that have some. */
+  /** Attributes of the definitions that have any. */
   readonly attributes = new Map<Definition, Attributes>()
 
-  /** `maxDepth`: of options. */
+  /** `maxDepth` is for the options. */
   constructor(
     { source, dialect }: { source: Source; dialect: Dialect },
     statements: readonly Statement[],
@@ -72,7 +73,7 @@ export class Scope {
     }
   }
 
-  /** Whether a rule captures something, here or in a grammar inside. */
+  /** Whether a rule captures something, here or in an inner grammar. */
   get captures(): boolean {
     for (const { capture, suffixCapture } of this.attributes.values())
       if (capture !== null || suffixCapture !== null) return true
@@ -121,7 +122,7 @@ export class Scope {
       } else if (!this.isTerminal(alias.text)) {
         mistakes.add("syntax", alias.start, `the name "${alias.text}": terminals are written in upper case`)
       }
-      // Even an unknown one is defined by its import: its uses are no further mistakes.
+      // Even an unknown name is defined by its import, so that its uses are not reported as well.
       this.define({ kind: "imported", name: alias, expr: expr ?? Never }, alias, mistakes)
     }
   }
@@ -151,7 +152,7 @@ export class Scope {
   }
 }
 
-/** The JSON value at a place of a text; null after a mistake. */
+/** Returns the JSON value at a place of a text; null after a mistake. */
 export function jsonAt(
   source: Source,
   { start, end }: Place,

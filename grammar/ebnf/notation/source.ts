@@ -1,25 +1,26 @@
 /**
- * The text of a notation: where things stand in it, and what is wrong with it.
+ * The text of a notation, with places and errors in it.
  *
- * A place is a line and a column, both from 1, and columns count code points, as editors do. An error shows its line with a
- * caret below it. Parsers that can go on after an error collect all of them in `Mistakes`, which are thrown as one: places are
- * computed only then, and only for those that are shown. A notation inside another has the outer place in front of its own.
+ * A place is a line and a column, both from 1. Columns count code points, as editors do. An error
+ * shows its line with a caret below it. Parsers that can go on after an error collect all of them
+ * in `Mistakes`, which are thrown as one. Places are computed only then, and only for the mistakes
+ * that are shown. A notation inside another puts the outer place in front of its own.
  */
 import { checkLimit, GrammarError, type GrammarErrorKind, type Limits } from "../../errors.ts"
 
-/** Code points of a long line that are shown on either side of the column. */
+/** Number of code points of a long line that are shown on either side of the column. */
 const ShownBeside = 48
-/** Mistakes that are listed below the first one. */
+/** Most mistakes that are listed below the first one. */
 const MaxListed = 20
 
 export class Source {
   readonly text: string
-  /** Place of this text inside of another input; empty for a text of its own. */
+  /** Place of this text inside another input; empty for a text of its own. */
   readonly outer: string
-  /** Offsets at which lines begin, ascending; made when somebody asks for a place. */
+  /** Offsets at which lines begin, ascending; computed at the first request for a place. */
   private lineStarts: number[] | null = null
 
-  /** Throws `limit` for a text that is too long, and `syntax` for one that holds half a surrogate pair. */
+  /** Throws `limit` if the text is too long, and `syntax` if it holds half a surrogate pair. */
   constructor(text: string, limits: Limits, outer = "") {
     this.text = text
     this.outer = outer
@@ -30,30 +31,36 @@ export class Source {
     }
   }
 
-  /** Line and column of the character at `offset` (in UTF-16 units). Both count from 1, columns in code points. */
+  /**
+   * Returns the line and column of the character at `offset` (in UTF-16 units). Both count from 1,
+   * columns in code points.
+   */
   place(offset: number): { line: number; column: number } {
     const line = this.lineAt(offset)
     return { line: line + 1, column: 1 + codePoints(this.text, this.starts()[line], offset) }
   }
 
-  /** The path of an error at `offset`. */
+  /** Returns the path of an error at `offset`. */
   path(offset: number): string {
     const { line, column } = this.place(offset)
     return `${this.outer === "" ? "" : `${this.outer}, `}line ${line}, column ${column}`
   }
 
-  /** The place in the short form in which messages name another place of the same text. */
+  /** Returns the place in the short form that messages use for another place of the same text. */
   shortPlace(offset: number): string {
     const { line, column } = this.place(offset)
     return `${line}:${column}`
   }
 
-  /** An error at `offset`. Its message ends with the line and a caret. */
+  /** Returns an error at `offset`. Its message ends with the line and a caret. */
   error(kind: GrammarErrorKind, offset: number, message: string): GrammarError {
     return new GrammarError(kind, this.path(offset), `${message}\n${this.quote(offset)}`)
   }
 
-  /** What `run` returns. An error that it throws, of an input at `offset` inside of this text, gets this place in front of its own. */
+  /**
+   * Returns the result of `run`, which reads an input at `offset` of this text. The path of an
+   * error that it throws gets this place in front.
+   */
   nested<T>(offset: number, run: () => T): T {
     try {
       return run()
@@ -64,7 +71,7 @@ export class Source {
     }
   }
 
-  /** The line of `offset`, the part around it where the line is long, and below it a caret. */
+  /** Returns the line of `offset` with a caret below it. A long line is cut around the caret. */
   quote(offset: number): string {
     const line = this.lineAt(offset)
     const start = this.starts()[line]
@@ -75,12 +82,12 @@ export class Source {
     const after = printable(this.text.slice(offset, to).replace(/[\r\n]+$/, ""))
     const margin = `${line + 1} | `
     const cut = from > start ? "…" : ""
-    // Tabs stay, so that the caret stands below its character whatever their width is.
+    // Tabs stay, so that the caret is below its character whatever their width is.
     const indent = `${" ".repeat(margin.length)}${cut}${before}`.replace(/[^\t]/gu, " ")
     return `${margin}${cut}${before}${after}\n${indent}^`
   }
 
-  /** Index of the line that holds `offset`. */
+  /** Returns the index of the line that holds `offset`. */
   private lineAt(offset: number): number {
     const starts = this.starts()
     let low = 0
@@ -102,18 +109,18 @@ export class Source {
   }
 }
 
-/** Reports what is wrong at an offset of the text. */
+/** Reports a mistake at an offset of the text. */
 export type Refuse = (kind: GrammarErrorKind, offset: number, message: string) => void
 
 interface Mistake {
   kind: GrammarErrorKind
   offset: number
   message: string
-  /** Place inside of the input at `offset`; empty for the text itself. */
+  /** Place inside the input at `offset`; empty for the text itself. */
   inner: string
 }
 
-/** What is wrong with one text, in any order. */
+/** The mistakes of one text, in any order. */
 export class Mistakes {
   private readonly source: Source
   private readonly found: Mistake[] = []
@@ -130,7 +137,10 @@ export class Mistakes {
     this.found.push({ kind, offset, message, inner: "" })
   }
 
-  /** What `run` returns; null where it refuses an input at `offset` inside of the text, which is one more mistake. */
+  /**
+   * Returns the result of `run`, which reads an input at `offset` of the text; null if it throws,
+   * which adds a mistake.
+   */
   nested<T>(offset: number, run: () => T): T | null {
     try {
       return run()
@@ -141,7 +151,10 @@ export class Mistakes {
     }
   }
 
-  /** Throws all that was added as one error: the first in the text says kind and path, the others are listed below it. */
+  /**
+   * Throws all mistakes as one error, if there are any. The first in the text gives the kind and
+   * the path, the others are listed below it.
+   */
   throwAny(): void {
     if (this.found.length === 0) return
     const [first, ...others] = this.found.sort((a, b) => a.offset - b.offset)
@@ -156,12 +169,12 @@ export class Mistakes {
   }
 }
 
-/** Other classes stay what they are: what is over for the whole compilation is no mistake of one place. */
+/** Subclasses are not mistakes: they end the whole compilation, not one place. */
 function isMistake(error: unknown): error is GrammarError {
   return error instanceof GrammarError && error.constructor === GrammarError
 }
 
-/** The message without the path, which errors have in front of it. */
+/** Returns the message without the path that errors put in front of it. */
 function bareMessage({ path, message }: GrammarError): string {
   return path === "" ? message : message.slice(path.length + 2)
 }
@@ -170,7 +183,7 @@ function joinPaths(outer: string, inner: string): string {
   return inner === "" ? outer : `${outer}, ${inner}`
 }
 
-/** Number of code points of `text` between two offsets. */
+/** Returns the number of code points of `text` between two offsets. */
 function codePoints(text: string, from: number, to: number): number {
   let count = 0
   for (let at = from; at < to; at++) if (!isSecondHalf(text, at)) count++
@@ -191,7 +204,7 @@ function isSecondHalf(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
 }
 
-/** Control characters as the pictures that Unicode has of them, but for tabs. */
+/** Replaces control characters, except tabs, by Unicode's pictures of them. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, (control) => {
     const code = control.charCodeAt(0)

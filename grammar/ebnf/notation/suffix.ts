@@ -1,14 +1,15 @@
 /**
- * A lazy lexeme cut in two, for captures: what stands before the mark that ends it, and the mark.
+ * Cuts a lazy lexeme in two for captures: the part before the mark that ends it, and the mark.
  *
- * The lexeme is part of B·M. Where its text may be cut depends on the state that its automaton has reached: a text of B that leads
- * to state q may be followed by the marks that q reads to its end. There are finitely many sets of such marks, and for each the
- * texts of B that lead there are regular, so the lexeme is a finite union of products.
+ * The lexeme is part of B·M. Where its text may be cut depends on the state that its automaton has
+ * reached: a text of B that leads to state q may be followed by the marks that q reads to its end.
+ * There are finitely many sets of such marks, and for each the texts of B that lead there are
+ * regular, so the lexeme is a finite union of products.
  */
 import { type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 
-/** Texts before a mark, each followed by any of the marks. */
+/** Texts before a mark; each may be followed by any of the marks. */
 export interface Cut {
   readonly body: ExprId
   readonly mark: ExprId
@@ -16,14 +17,17 @@ export interface Cut {
 
 interface Cuts {
   readonly cuts: readonly Cut[]
-  /** States of the lexeme that were looked at. */
+  /** Number of states of the lexeme that were visited. */
   readonly stateCount: number
 }
 
-/** By lexeme, body and mark: the machines of the cuts stay for good, so equal ones are made once. */
+/** By lexeme, body and mark. Cuts are never freed, so equal ones are made once. */
 const known = new Map<string, Cuts>()
 
-/** The texts of `lexeme`, all of them one of `body` and one of `mark`, as products. Throws `limit` where it has too many states. */
+/**
+ * Returns the texts of `lexeme`, each of which is one of `body` and one of `mark`, as products.
+ * Throws `limit` if there are too many states.
+ */
 export function cutsOf(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): readonly Cut[] {
   const key = `${lexeme} ${body} ${mark}`
   let found = known.get(key)
@@ -36,9 +40,9 @@ export function cutsOf(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limit
 
 function makeCuts(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): Cuts {
   const states = new Map<ExprId, number>([[lexeme, 0]])
-  /** Ranges `lo | hi << 8` and states, by state. */
+  /** Ranges `lo | hi << 8` and target states, by state. */
   const rows: number[][] = []
-  /** States from which the marks are read, by the marks. */
+  /** By the marks: the states from which they are read. */
   const byMarks = new Map<ExprId, Set<number>>()
   for (const [expr, state] of states) {
     const marks = exprs.and([expr, mark])
@@ -70,7 +74,7 @@ function makeCuts(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): C
   return { cuts, stateCount: states.size }
 }
 
-/** The texts that lead from state 0 to one of `ends`. */
+/** Returns the texts that lead from state 0 to one of `ends`. */
 function leadingTo(ends: ReadonlySet<number>, rows: readonly (readonly number[])[]): ExprId {
   const before = rows.map((): number[] => [])
   for (const [state, row] of rows.entries())

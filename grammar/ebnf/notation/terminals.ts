@@ -1,9 +1,9 @@
 /**
- * Terminals as expressions, and rules of a notation without terminals that are regular as a whole.
- * A terminal that lists texts is kept as that list, since a rule may then read it as one trie.
+ * Expressions of terminals, and of regular rules in a notation without terminals. A terminal that
+ * lists texts is kept as that list, since a rule may then read it as one trie.
  *
- * Each is made once, what it uses before itself, so a chain of a hundred thousand terminals needs
- * no stack.
+ * Each is made once, after those that it uses, so a chain of a hundred thousand terminals needs no
+ * stack.
  */
 import { type Limits, limitError } from "../../errors.ts"
 import { fold, foldTree } from "../../fold.ts"
@@ -13,14 +13,14 @@ import { type Environment, emptyEnvironment, resolved } from "./environment.ts"
 import type { Scope } from "./scope.ts"
 import { type Node, nodesIn } from "./tree.ts"
 
-/** Texts that a terminal lists, those of other terminals included. */
+/** The texts that a terminal lists, those of other terminals included. */
 export interface TextList {
   readonly count: number
   readonly own: readonly string[]
   readonly others: readonly TextList[]
 }
 
-/** What a terminal is; neither for a rule that is not regular. */
+/** What a terminal is made into. Both are null for a rule that is not regular. */
 interface Terminal {
   readonly texts: TextList | null
   expr: ExprId | null
@@ -32,7 +32,7 @@ export class Terminals {
   private readonly scope: Scope
   private readonly limits: Limits
   private readonly known = new Map<string, Terminal | undefined>()
-  /** Templates inside each other that are being expanded. */
+  /** Depth of the nested templates that are being expanded. */
   private depth = 0
   /** The first node that was found to be irregular. */
   private obstacle: Node | null = null
@@ -42,7 +42,7 @@ export class Terminals {
     this.limits = limits
   }
 
-  /** The texts of a node that stands in a terminal. */
+  /** Returns the texts of a node in a terminal. */
   exprOf(node: Node, environment: Environment): ExprId {
     this.obstacle = null
     const expr = this.regularOf(node, environment)
@@ -52,8 +52,8 @@ export class Terminals {
   }
 
   /**
-   * Returns the texts of a node; null if it has recursion, tokens, dispatches, or rules with
-   * attributes in it.
+   * Returns the texts of a node; null if it contains recursion, tokens, dispatches, or rules with
+   * attributes.
    */
   regularOf(root: Node, environment: Environment): ExprId | null {
     return foldTree<Node, ExprId | null>(root, partsOf, (node, of) => {
@@ -64,7 +64,7 @@ export class Terminals {
     })
   }
 
-  /** `of`: the texts of the nodes inside. */
+  /** Returns the texts of a node. `of` returns those of the nodes inside. */
   private madeOf(node: Node, environment: Environment, of: (part: Node) => ExprId): ExprId | null {
     const { facts } = this.scope
     switch (node.kind) {
@@ -108,7 +108,10 @@ export class Terminals {
     }
   }
 
-  /** The list of texts that a node of a rule reads as one lexeme each; null: it is no such list. */
+  /**
+   * Returns the list of texts that a node of a rule reads as one lexeme each; null if the node is
+   * not such a list.
+   */
   textsOf(node: Node, environment: Environment): TextList | null {
     switch (node.kind) {
       case "literal":
@@ -125,7 +128,7 @@ export class Terminals {
           others.push(texts)
           count += texts.count
         }
-        // Terminals that double each other list more texts than there are.
+        // Terminals that repeat each other may list exponentially many texts.
         if (count > this.limits.choices) return null
         return { count, own: [], others }
       }
@@ -141,7 +144,7 @@ export class Terminals {
     }
   }
 
-  /** The text of a string that stands for itself alone; null for other nodes. */
+  /** Returns the text of a node that is one fixed string; null for other nodes. */
   textOf(node: Node): string | null {
     if (node.kind === "text") return node.text
     const fact = node.kind === "literal" ? this.scope.facts.get(node) : undefined
@@ -155,10 +158,10 @@ export class Terminals {
     return terminal.expr
   }
 
-  /** A definition, made after all that it uses. */
+  /** Makes a definition after all those that it uses. */
   private terminal(name: string): Terminal {
     const usesOf = (used: string) => this.usesOf(used)
-    // Terminals that recur have been refused, rules have not.
+    // Recursive terminals have been refused, recursive rules have not.
     const recurs = (used: string) =>
       !this.scope.dialect.hasTerminals && usesOf(used).some((each) => this.known.get(each) === undefined)
     return fold(name, this.known, usesOf, (used) => (recurs(used) ? notRegular : this.made(used)))
@@ -169,7 +172,7 @@ export class Terminals {
     if (definition === undefined) throw new Error(`internal: no terminal ${name}`)
     if (definition.kind === "imported") return { texts: null, expr: definition.expr }
     const { body, parameters, attributes } = definition
-    // A template has no texts of its own: it is known so that what it uses is.
+    // A template has no texts of its own. It is made so that what it uses is made.
     if (parameters !== null) return { texts: null, expr: Empty }
     if (attributes.length > 0) return notRegular
     const texts = this.textsOf(body, emptyEnvironment)
@@ -221,7 +224,7 @@ function partsOf(node: Node): readonly Node[] {
   return node.kind === "template" ? [] : nodesIn(node)
 }
 
-/** The texts of a list, each as often as it stands there. */
+/** Returns the texts of a list, each as often as it occurs there. */
 export function flatTexts(list: TextList): string[] {
   const texts: string[] = []
   const open = [list]

@@ -1,10 +1,9 @@
 /**
- * What the text of a grammar says, as plain objects: its statements, and the expressions in them.
- * GBNF and Lark share this tree; the kinds of nodes that only one of them writes are marked.
+ * The syntax tree of a grammar's text: its statements, and the expressions in them. GBNF and Lark
+ * share this tree. The kinds of nodes that only one of them has are marked.
  *
- * The tree is the notation, not its meaning: `A | B` is an `or` whether it stands in a terminal or
- * in a rule. Every node has its place, an offset into the text, since whatever is found wrong later
- * is shown there.
+ * The tree represents the notation, not its meaning: `A | B` is an `or` both in a terminal and in a
+ * rule. Every node has its place, a range of the text, so that later errors can show it.
  */
 import type { CodePointRanges } from "../../regex/ranges.ts"
 
@@ -21,13 +20,13 @@ export interface Word extends Place {
 export type Statement = Definition | Ignore | Import | Options
 
 /**
- * `name{parameters}[attributes]: body`, or with a parameter `name::_ : body`. GBNF:
- * `name[attributes] ::= body`.
+ * A definition: `name{parameters}[attributes]: body`, or with a parameter `name::_ : body`. In
+ * GBNF: `name[attributes] ::= body`.
  */
 export interface Definition {
   readonly kind: "definition"
   readonly name: Word
-  /** Names that stand for what a use of the template gives; null: no template. */
+  /** Names of a template's parameters; null if this is not a template. */
   readonly parameters: readonly Word[] | null
   readonly priority: Word | null
   readonly attributes: readonly Attribute[]
@@ -41,7 +40,7 @@ export interface Attribute {
   readonly value: Value | null
 }
 
-/** What may stand behind the `=` of an attribute, or in a macro. */
+/** A value of an attribute or in a macro. */
 export type Value =
   | Literal
   | Text
@@ -60,7 +59,7 @@ interface Ignore {
 export interface Import {
   readonly kind: "import"
   readonly place: Place
-  /** The words of the path, without the last one where that is the name. */
+  /** The words of the path, without the last one if that is the name. */
   readonly library: readonly Word[]
   readonly names: readonly { readonly name: Word; readonly alias: Word }[]
 }
@@ -83,7 +82,7 @@ export type Node =
   | Literal
   | Text
   | (Place & { readonly kind: "range"; readonly first: Literal; readonly last: Literal })
-  /** GBNF: `[…]`, or `.`. */
+  /** GBNF: `[…]` or `.`. */
   | (Place & { readonly kind: "class"; readonly ranges: CodePointRanges })
   | Pattern
   | Name
@@ -91,12 +90,12 @@ export type Node =
   /** A rule with its number: `name::value`. */
   | (Place & { readonly kind: "call"; readonly name: Word; readonly value: Call })
   | TokenNode
-  /** A schema. */
+  /** `%json` with a schema. */
   | (Place & { readonly kind: "json"; readonly json: Place })
-  /** What `%regex` says. */
+  /** The JSON value of `%regex`. */
   | (Place & { readonly kind: "substring"; readonly json: Place })
   | (Place & { readonly kind: "nested"; readonly statements: readonly Statement[] })
-  /** Another grammar, by the name behind the `@`. */
+  /** Another grammar, by the name after the `@`. */
   | (Place & { readonly kind: "grammar"; readonly name: string })
   | Macro
 
@@ -106,17 +105,17 @@ export interface Repetition extends Place {
   readonly min: number
   /** May be Infinity. */
   readonly max: number
-  /** The bounds as they are written where they must still be checked; none for `?`, `*` and `+`. */
+  /** The bounds as written, if they must still be checked; none for `?`, `*` and `+`. */
   readonly counts: readonly Word[]
 }
 
-/** `<name>` or `<[ids]>`, brackets included; GBNF: with `!` in front for any other token. */
+/** `<name>` or `<[ids]>`, brackets included. GBNF: a `!` in front means any other token. */
 export type TokenNode = Word & { readonly kind: "token" }
 
-/** A string with its quotes and its suffix `i`. */
+/** A string with its quotes and its suffix `i`, if any. */
 export type Literal = Word & { readonly kind: "literal" }
 
-/** A string that has been decoded, without its quotes. */
+/** A decoded string, without its quotes. */
 export type Text = Word & { readonly kind: "text" }
 
 /** A regular expression with its slashes and flags. */
@@ -140,7 +139,7 @@ export type Call =
 
 const none: readonly Node[] = []
 
-/** The nodes directly inside of a node. */
+/** Returns the nodes directly inside a node. */
 export function nodesIn(node: Node): readonly Node[] {
   switch (node.kind) {
     case "or":
@@ -160,13 +159,16 @@ export function nodesIn(node: Node): readonly Node[] {
   }
 }
 
-/** Any of `options`; the only one itself. */
+/** Returns a node for any of `options`; the option itself if there is only one. */
 export function either(options: readonly Node[]): Node {
   if (options.length === 1) return options[0]
   return { kind: "or", options, start: options[0].start, end: options[options.length - 1].end }
 }
 
-/** `items` in a row; the only one itself. An empty row stands at `at`. */
+/**
+ * Returns a node for `items` in a row; the item itself if there is only one. An empty sequence gets
+ * the place `at`.
+ */
 export function inRow(items: readonly Node[], at: number): Node {
   if (items.length === 1) return items[0]
   const [start, end] = items.length === 0 ? [at, at] : [items[0].start, items[items.length - 1].end]
