@@ -2,14 +2,14 @@
  * Attributes of a rule: `name[capture="n", lazy, greedy, max_tokens=, max_chars=, temperature=] ::=
  * …`.
  *
- * `lazy` and `greedy` say where the one lexeme ends that the rule is, so the rule must be regular.
- * The others are about whatever the rule reads.
+ * `lazy` and `greedy` determine where a lexeme ends, so a rule that has them is one lexeme and must
+ * be regular. The others apply to whatever the rule reads.
  */
 import { type Attributes, noAttributes } from "../notation/dialect.ts"
 import type { Refuse } from "../notation/source.ts"
 import type { Attribute, Definition, Value } from "../notation/tree.ts"
 
-/** What an attribute takes, and whether a value is that. */
+/** By attribute: a description of its value, and a test for it. */
 const takes: Readonly<Record<string, { what: string; isTaken(value: Value | null): boolean }>> = {
   capture: {
     what: "a name in quotes",
@@ -22,7 +22,7 @@ const takes: Readonly<Record<string, { what: string; isTaken(value: Value | null
   temperature: { what: "a finite number from 0", isTaken: (value) => Number.isFinite(numberOf(value)) },
 }
 
-/** What the attributes of `definition` say. What is wrong is refused, and the rest read. */
+/** Returns the attributes of `definition`. Refuses wrong ones and reads the others. */
 export function readAttributes({ name, attributes }: Definition, refuse: Refuse): Attributes {
   if (attributes.length === 0) return noAttributes
   const given = new Map<string, Attribute>()
@@ -46,7 +46,7 @@ export function readAttributes({ name, attributes }: Definition, refuse: Refuse)
   }
 }
 
-/** The number of a value that is one from 0; else null. */
+/** Returns the number of a value that is a number from 0 up; else null. */
 function numberOf(value: Value | null | undefined): number | null {
   const number = value?.kind === "number" ? Number(value.text) : -1
   return number >= 0 ? number : null

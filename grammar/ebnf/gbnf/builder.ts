@@ -1,16 +1,17 @@
 /**
- * Alternatives, sequences and groups out of a flat list: what stands in a rule, lexeme by lexeme.
+ * Builds alternatives, sequences and groups from the flat list of a rule's lexemes.
  *
- * Open groups are a stack of this builder and not of the host, so nesting has no other bound than the one that is checked.
+ * Open groups are on a stack of this builder and not on the call stack, so only the checked limit
+ * bounds nesting.
  */
 import { either, inRow, type Node } from "../notation/tree.ts"
 
-/** What the builder reports, by offset. */
+/** Receives the builder's reports, with offsets. */
 export interface TreeListener {
-  /** Something that is no item where one must begin. */
+  /** Something else was found where an item must begin. */
   expectedItem(offset: number, found: string): void
   unclosedGroup(offset: number): void
-  /** One more group inside of `depth - 1` others. */
+  /** Opened one more group inside `depth - 1` others. */
   openedGroup(depth: number, offset: number): void
 }
 
@@ -18,7 +19,7 @@ interface OpenGroup {
   /** Alternatives that have ended. */
   options: Node[]
   items: Node[]
-  /** Offset of its parenthesis. */
+  /** Offset of the group's parenthesis. */
   offset: number
 }
 
@@ -26,7 +27,7 @@ export class TreeBuilder {
   private readonly listener: TreeListener
   private readonly open: OpenGroup[] = []
   private top: OpenGroup = { options: [], items: [], offset: 0 }
-  /** Whether an operator may follow: what stands last is an item without one. */
+  /** Whether an operator may follow: the last item has none yet. */
   private isRepeatable = false
 
   constructor(listener: TreeListener) {
@@ -62,7 +63,7 @@ export class TreeBuilder {
     this.add(either(options))
   }
 
-  /** Repeats the last item; `operator` is how it is written. */
+  /** Repeats the last item; `operator` is the spelling of the repetition. */
   repeat({ min, max }: { min: number; max: number }, offset: number, operator: string): void {
     const body = this.top.items.pop()
     if (body === undefined || !this.isRepeatable) {
@@ -75,7 +76,7 @@ export class TreeBuilder {
     this.isRepeatable = false
   }
 
-  /** The alternatives of the rule. */
+  /** Returns the alternatives of the rule. */
   finish(): Node {
     if (this.open.length > 0) this.listener.unclosedGroup(this.top.offset)
     while (this.open.length > 0) this.closeGroup(this.top.offset)

@@ -1,8 +1,9 @@
 /**
- * Strings and classes of GBNF: what stands between their quotes or brackets, decoded.
+ * Decodes the strings and classes of GBNF, given without their quotes or brackets.
  *
- * Both know the escapes of C, of JSON and of llama.cpp; a code point may be written by two, four or eight hexadecimal digits,
- * and as the two halves of a surrogate pair. Classes are sets of code points, never of bytes.
+ * Both have the escapes of C, of JSON and of llama.cpp. A code point may be written with two, four
+ * or eight hexadecimal digits, and as the two halves of a surrogate pair. Classes are sets of code
+ * points, never of bytes.
  */
 import { type CodePointRanges, complement, makeRanges } from "../../regex/ranges.ts"
 
@@ -11,7 +12,7 @@ export type Complain = (offset: number, message: string) => void
 
 const MaxCodePoint = 0x10ffff
 
-/** Escapes of one letter. */
+/** By letter: the code point of its escape. */
 const letters = new Map([
   ["n", 0x0a],
   ["r", 0x0d],
@@ -23,23 +24,23 @@ const letters = new Map([
   ["0", 0x00],
   ["e", 0x1b],
 ])
-/** Characters that a backslash leaves as they are, everywhere and in classes. */
+/** Characters that a backslash leaves unchanged: everywhere, and in classes. */
 const plain = "\"'\\/?"
 const plainInClass = `${plain}^$.*+()[]{}|-`
-/** Number of hexadecimal digits by letter. */
+/** By letter: the number of its hexadecimal digits. */
 const digits = new Map([
   ["x", 2],
   ["u", 4],
   ["U", 8],
 ])
-/** What to write for the escapes of regular expressions. */
+/** By escape of regular expressions: what to write instead. */
 const classesOf = new Map([
   ["d", "[0-9]"],
   ["w", "[A-Za-z0-9_]"],
   ["s", "[ \\t\\n\\r]"],
 ])
 
-/** The text between the quotes. */
+/** Returns the text between the quotes. */
 export function decodeString(body: string, complain: Complain): string {
   if (!body.includes("\\")) return body
   let text = ""
@@ -53,13 +54,16 @@ export function decodeString(body: string, complain: Complain): string {
   return checkPairs(text, complain)
 }
 
-/** Two halves that were written as two escapes are one character by now. */
+/**
+ * Reports lone surrogates. Two halves that were written as two escapes have become one character by
+ * now.
+ */
 function checkPairs(text: string, complain: Complain): string {
   if (!text.isWellFormed()) complain(0, "half a surrogate pair: no text holds one")
   return text.toWellFormed()
 }
 
-/** The set between the brackets. */
+/** Returns the set between the brackets. */
 export function decodeClass(body: string, complain: Complain): CodePointRanges {
   if (body === "") complain(0, "the class [] has no character. Write [^] for any")
   const isNegated = body.startsWith("^")
@@ -78,11 +82,11 @@ export function decodeClass(body: string, complain: Complain): CodePointRanges {
 
 interface Character {
   point: number
-  /** Offset behind it. */
+  /** Offset after the character. */
   end: number
 }
 
-/** The character of a class at `at`, a pair of escaped surrogates being one. */
+/** Returns the character of a class at `at`. A pair of escaped surrogates is one character. */
 function readCharacter(body: string, at: number, complain: Complain): Character {
   const first = readUnit(body, at, complain)
   if (!isHalf(first.point)) return first
@@ -101,10 +105,10 @@ function readUnit(body: string, at: number, complain: Complain): Character {
   return { point, end: at + (point > 0xffff ? 2 : 1) }
 }
 
-/** The escape whose backslash is at `at`; 0 for one that is none, which has been reported. */
+/** Returns the escape whose backslash is at `at`; 0 after a mistake, which has been reported. */
 function readEscape(body: string, at: number, kept: string, complain: Complain): Character {
   const point = body.codePointAt(at + 1)
-  // A lexer that ends a string at its first bare quote leaves no backslash at the end.
+  // The lexer ends a string at its first bare quote, so no backslash is at the end.
   if (point === undefined) throw new Error("internal: a backslash ends the text")
   const letter = String.fromCodePoint(point)
   const end = at + 1 + letter.length

@@ -1,12 +1,12 @@
 /**
- * The notation GBNF, which llama.cpp made and XGrammar calls EBNF: from a text to the rule where it
- * begins.
+ * The notation GBNF, which llama.cpp invented and XGrammar calls EBNF: from a text to its start
+ * rule.
  *
- * In reading order: `lexer.ts` finds rules and lexemes, `parser.ts` and `builder.ts` make trees of
- * them (`notation/tree.ts`), and `read.ts` reads a whole text. The language is over code points,
- * line ends mean nothing but that a name and `::=` begin a line, and every kind of recursion is
- * legal. There are no terminals: every part without recursion, tokens or attributes becomes one
- * lexeme by itself (`terms.ts`).
+ * In reading order: `lexer.ts` finds rules and lexemes, `parser.ts` and `builder.ts` parse them
+ * into trees (`notation/tree.ts`), and `read.ts` reads a whole text. The language is over code
+ * points. Line ends have no meaning, except that a name and `::=` begin a line. Every kind of
+ * recursion is legal. There are no terminals: every part without recursion, tokens or attributes
+ * becomes one lexeme by itself (`terms.ts`).
  */
 
 import { Checker } from "../notation/check.ts"
@@ -21,9 +21,9 @@ import { readGbnf } from "./read.ts"
 import { readTokens } from "./tokens.ts"
 
 export interface GbnfOptions {
-  /** Where the text begins. Default `root`. */
+  /** Name of the start rule. Default `root`. */
   root?: string
-  /** Place of the text inside of another input, for messages. */
+  /** Place of the text inside another input, for messages. */
   outer?: string
 }
 
@@ -38,7 +38,7 @@ const dialect: Dialect = {
   macroOf: macroMeaning,
 }
 
-/** Only Lark texts hold schemas and other grammars. */
+/** Only Lark texts can contain schemas and other grammars. */
 function nothingInside(): never {
   throw new Error("internal: a GBNF text holds no schema and no grammar")
 }

@@ -1,23 +1,25 @@
 /**
- * The lexemes of a GBNF text, by chevrotain.
+ * The lexemes of a GBNF text, found with chevrotain.
  *
- * No lexeme but white space spans lines. So where rules begin is found line by line, before anything else is read: a name
- * and `::=` at the beginning of a line, whatever stands before. Each rule is then read by itself, which keeps a mistake in one
- * of them from its neighbours and the lexemes of large grammars out of memory. Strings and classes have scanners of their
- * own: they end at the line, so that one that is not closed costs a line, and no regular expression backtracks over them.
+ * Only white space spans lines. So the beginnings of rules are found line by line, before anything
+ * else is read: a name and `::=` at the beginning of a line, whatever precedes it. Each rule is
+ * then read by itself, so that a mistake does not affect other rules, and the lexemes of a large
+ * grammar are not all in memory. Strings and classes have their own scanners, which end at the
+ * line: one that is not closed spoils only its line, and no regular expression backtracks over
+ * them.
  */
 import { createToken, type IToken, Lexer, type TokenType } from "../chevrotain.ts"
 
-/** Where one rule stands; half-open. */
+/** The half-open span of one rule. */
 export interface RuleSpan {
   name: string
   start: number
-  /** Behind the attributes and `::=`. */
+  /** Offset after the attributes and `::=`. */
   bodyStart: number
   end: number
 }
 
-/** The longest list of attributes. */
+/** Greatest length of a list of attributes. */
 const MaxAttributes = 4_096
 const namePattern = /[A-Za-z_-][\w-]*(?:\.[\w-]+)*/
 const attributesPattern = `\\[(?:[^\\]"\\r\\n]|"(?:[^"\\\\\\r\\n]|\\\\[^\\r\\n])*"){0,${MaxAttributes}}\\]`
@@ -26,10 +28,13 @@ const headPattern = new RegExp(
   "y",
 )
 
-/** One character: a pattern of whole lines would keep a place to come back to for each of their characters. */
+/**
+ * Matches one character: a pattern for whole lines would keep a backtracking point for each of
+ * their characters.
+ */
 const lineStart = /(?<![^\r\n])[^\r\n]/g
 
-/** The rules of a text in its order, and the offset at which the first begins. Linear. */
+/** Returns the rules of a text in order, with the offset of each. Linear. */
 export function ruleSpans(text: string): RuleSpan[] {
   const spans: RuleSpan[] = []
   let bodyStart = 0
@@ -49,7 +54,7 @@ export function ruleSpans(text: string): RuleSpan[] {
 const WhiteSpace = createToken({ name: "WhiteSpace", pattern: /\s+/, group: Lexer.SKIPPED })
 const Comment = createToken({ name: "Comment", pattern: /#[^\r\n]*/, group: Lexer.SKIPPED })
 export const Name = createToken({ name: "Name", pattern: namePattern, label: "a name" })
-/** A name of a macro in front of its parenthesis; a name as well. */
+/** A name of a macro in front of its parenthesis. It is also a name. */
 export const MacroName = createToken({
   name: "MacroName",
   pattern: /(?:Regex|Substring|Token|ExcludeToken|TagDispatch|TokenTagDispatch)(?=\s*\()/,
@@ -70,7 +75,7 @@ export const LeftParen = createToken({ name: "LeftParen", pattern: "(", label: '
 export const RightParen = createToken({ name: "RightParen", pattern: ")", label: '")"' })
 export const Dot = createToken({ name: "Dot", pattern: "." })
 export const Bang = createToken({ name: "Bang", pattern: "!" })
-/** `<[1-3,9]>`, or `<name>`. */
+/** `<[1-3,9]>` or `<name>`. */
 export const TokenIds = createToken({ name: "TokenIds", pattern: /<\[[^\]<>\r\n]*\]>/ })
 export const TokenName = createToken({ name: "TokenName", pattern: /<[^[<>\r\n][^<>\r\n]*>/ })
 export const Equals = createToken({ name: "Equals", pattern: "=", label: '"="' })
@@ -82,18 +87,21 @@ export const NumberText = createToken({
 })
 export const LeftSquare = createToken({ name: "LeftSquare", pattern: "[", label: '"["' })
 export const RightSquare = createToken({ name: "RightSquare", pattern: "]", label: '"]"' })
-/** Whatever has no place in a grammar: no alternative of the parser takes it. */
+/** Anything that has no place in a grammar; no alternative of the parser accepts it. */
 const Other = createToken({ name: "Other", pattern: /[\ud800-\udbff][\udc00-\udfff]|[\0-\uffff]/ })
 
 const symbols = [Assign, Bounds, Star, Plus, Question, Pipe, LeftParen, RightParen, Dot, Bang, Equals, Comma]
 const shared = [WhiteSpace, Comment, Text, NumberText, MacroName, Name, ...symbols, TokenIds, TokenName]
 
-/** All that the parser may ask for. */
+/** All types of lexemes that the parser uses. */
 export const lexemeTypes: TokenType[] = [...shared, Class, LeftSquare, RightSquare, Other]
 
 let lexer: Lexer | null = null
 
-/** The lexemes from `start` to `end` of `text`: a rule's body, or its head, in which a bracket opens attributes. Offsets are those of `text`. */
+/**
+ * Returns the lexemes from `start` to `end` of `text`. They are a rule's body, or its head, in
+ * which a bracket opens attributes. Offsets are those of `text`.
+ */
 export function lexemesOf(text: string, start: number, end: number, mode: "head" | "body"): IToken[] {
   lexer ??= new Lexer(
     {
@@ -110,7 +118,10 @@ export function lexemesOf(text: string, start: number, end: number, mode: "head"
   return tokens
 }
 
-/** Whether a string or a class ends with its own quote or bracket, and not at the end of its line. */
+/**
+ * Returns whether a string or a class ends with its own quote or bracket, and not at the end of its
+ * line.
+ */
 export function isClosed(image: string, close: '"' | "]"): boolean {
   if (image.length < 2 || !image.endsWith(close)) return false
   let backslashes = 0
@@ -118,7 +129,10 @@ export function isClosed(image: string, close: '"' | "]"): boolean {
   return backslashes % 2 === 0
 }
 
-/** From `open` to the first `close` without a backslash, or to the end of the line. */
+/**
+ * Returns a scanner from `open` to the first `close` without a backslash, or to the end of the
+ * line.
+ */
 function scanner(open: string, close: string) {
   const pattern = (text: string, offset: number): [string] | null => {
     if (text[offset] !== open) return null

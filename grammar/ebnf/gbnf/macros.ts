@@ -1,8 +1,8 @@
 /**
- * Macros, as XGrammar has them: `Regex`, `Substring`, `Token`, `ExcludeToken`, `TagDispatch`,
+ * XGrammar's macros: `Regex`, `Substring`, `Token`, `ExcludeToken`, `TagDispatch`,
  * `TokenTagDispatch`.
  *
- * They are checked here and become what is left to lower: an expression, a set of tokens, or a
+ * They are checked here and become what the lowering needs: an expression, a set of tokens, or a
  * dispatch: free text until a trigger is complete, then the trigger's rule, then free text again.
  */
 import type { GrammarErrorKind } from "../../errors.ts"
@@ -15,7 +15,7 @@ import { checkIds } from "./tokens.ts"
 
 type Around = Parameters<Dialect["macroOf"]>[1]
 
-/** Leaves the checking of one macro; only this file knows it. */
+/** Aborts the check of one macro. Thrown and caught only in this file. */
 class MacroRefusal extends Error {
   readonly kind: GrammarErrorKind
   readonly offset: number
@@ -31,7 +31,7 @@ function refuse({ start }: { start: number }, message: string, kind: GrammarErro
   throw new MacroRefusal(kind, start, message)
 }
 
-/** What `macro` means; null after a mistake, which has been reported. */
+/** Returns the meaning of `macro`; null after a mistake, which has been reported. */
 export function macroMeaning(macro: Macro, around: Around): Meaning | null {
   const { mistakes, tokens } = around
   try {

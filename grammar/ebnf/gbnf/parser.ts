@@ -1,10 +1,11 @@
 /**
- * One rule of GBNF, by chevrotain: its lexemes into a tree.
+ * Parses one rule of GBNF with chevrotain: from its lexemes to a tree.
  *
- * Alternatives, sequences and groups are a flat list of lexemes here, and the tree grows beside it (`builder.ts`): a parser
- * that called itself for each parenthesis would run out of the host's stack at some 400 of them. Attributes and macros nest
- * twice at most, so they are rules of the parser. The first lexeme that fits nowhere ends the reading of the rule; what is
- * wrong inside of strings, classes and repetitions is reported, and reading goes on.
+ * Here, alternatives, sequences and groups are a flat list of lexemes, and `builder.ts` builds the
+ * tree: a parser that called itself for each parenthesis would overflow the call stack at some 400
+ * of them. Attributes and macros nest at most twice, so they are rules of the parser. The first
+ * misplaced lexeme ends the reading of the rule. Mistakes inside strings, classes and repetitions
+ * are reported, and reading goes on.
  */
 import {
   EmbeddedActionsParser,
@@ -28,12 +29,15 @@ import { type Complain, decodeClass, decodeString } from "./escapes.ts"
 import * as lexer from "./lexer.ts"
 import { idRanges } from "./tokens.ts"
 
-/** What the parser asks and reports while it reads one rule; offsets are those of its lexemes. */
+/** What the parser needs and reports while it reads one rule; offsets are those of its lexemes. */
 export interface RuleReading {
-  /** Names of all rules: they come before macros of the same name. */
+  /** Names of all rules: they take precedence over macros of the same name. */
   readonly names: ReadonlySet<string>
   mistake(offset: number, message: string): void
-  /** One more group inside of `depth - 1` others, and a bound of a repetition: both may throw `limit`. */
+  /**
+   * Check one more group inside `depth - 1` others, and a bound of a repetition. Both may throw
+   * `limit`.
+   */
   checkDepth(depth: number, offset: number): void
   checkRepeat(count: number, offset: number): void
 }
@@ -49,19 +53,19 @@ export interface Failure {
 
 let parser: RuleParser | null = null
 
-/** The attributes of a head. */
+/** Parses the attributes of a head. */
 export function parseHead(lexemes: IToken[], reading: RuleReading): ReadRule<Attribute[]> {
   parser ??= new RuleParser()
   return parser.read(lexemes, reading, (each) => each.head())
 }
 
-/** The alternatives of a rule. */
+/** Parses the alternatives of a rule. */
 export function parseBody(lexemes: IToken[], reading: RuleReading): ReadRule<Node> {
   parser ??= new RuleParser()
   return parser.read(lexemes, reading, (each) => each.body())
 }
 
-/** How a lexeme is shown in a message. */
+/** Returns the form of a lexeme in messages. */
 export function shown(lexeme: IToken | null): string {
   if (lexeme === null) return "the end of the rule"
   const image = lexeme.image.length > 40 ? `${lexeme.image.slice(0, 39).toWellFormed()}…` : lexeme.image
@@ -70,7 +74,7 @@ export function shown(lexeme: IToken | null): string {
 
 class RuleParser extends EmbeddedActionsParser {
   private reading!: RuleReading
-  /** Of the rule that is read. */
+  /** The builder of the rule that is being read. */
   private tree!: TreeBuilder
 
   constructor() {
@@ -119,7 +123,8 @@ class RuleParser extends EmbeddedActionsParser {
 
   private readonly nextPart = () => this.OR(this.parts)
 
-  // What is read for each part is a member and not a closure: a thousand parts would make thousands.
+  // The functions that run for each part are members and not closures: a thousand parts would make
+  // thousands of closures.
   private readonly parts = [
     {
       ALT: () => {
@@ -241,7 +246,7 @@ class RuleParser extends EmbeddedActionsParser {
   private readonly tuple = this.RULE("tuple", (): Value => {
     const { startOffset: start } = this.CONSUME(lexer.LeftParen)
     const values: Value[] = []
-    // A comma may stand behind the last value too.
+    // A comma may also follow the last value.
     let mayFollow = true
     this.MANY({
       GATE: () => mayFollow,
@@ -275,7 +280,7 @@ class RuleParser extends EmbeddedActionsParser {
       const [low, high] = image.slice(1, -1).split(",")
       min = Number(low)
       if (high === undefined) max = min
-      // XGrammar prints -1 where there is no bound.
+      // XGrammar prints -1 for a missing bound.
       else if (high.trim() !== "" && high.trim() !== "-1") max = Number(high)
       if (max < min)
         this.reading.mistake(startOffset, `the upper bound ${max} is below the lower bound ${min}`)
@@ -294,7 +299,7 @@ class RuleParser extends EmbeddedActionsParser {
     return { kind: "class", ranges, start: lexeme.startOffset, end: endOf(lexeme) }
   }
 
-  /** What stands between the quotes or brackets; null if `close` is missing. */
+  /** Returns the decoded content between the quotes or brackets; null if `close` is missing. */
   private decoded<T>(
     { image, startOffset }: IToken,
     close: '"' | "]",

@@ -1,8 +1,10 @@
 /**
- * A whole GBNF text: its rules as trees, and the mistakes that can be found without knowing what they mean.
+ * Reads a whole GBNF text: its rules as trees, and the mistakes that can be found without knowing
+ * what names mean.
  *
- * Rules are read one by one, so a mistake in one says nothing about the others, and all of a text are reported together. Once
- * a lexeme was out of place, names may be missing only because of it: whether all are defined is asked of clean texts alone.
+ * Rules are read one by one, so a mistake in one does not affect the others, and all mistakes of a
+ * text are reported together. A misplaced lexeme may hide definitions, so undefined names are
+ * reported only if there is none.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
@@ -12,7 +14,7 @@ import { type Definition, inRow } from "../notation/tree.ts"
 import { lexemesOf, type RuleSpan, ruleSpans } from "./lexer.ts"
 import { type Failure, parseBody, parseHead, type RuleReading, shown } from "./parser.ts"
 
-/** The rules of a text in its order; mistakes go to `mistakes`. Throws `limit`. */
+/** Returns the rules of a text in order and adds its errors to `mistakes`. Throws `limit`. */
 export function readGbnf(source: Source, limits: Limits, mistakes: Mistakes): Definition[] {
   return new Reader(source, limits, mistakes).read()
 }
@@ -41,7 +43,7 @@ class Reader {
     })
   }
 
-  /** What stands before the first rule: comments at most. */
+  /** Checks that only comments precede the first rule. */
   private readPreface(end: number): void {
     const [first, second = null] = lexemesOf(this.source.text, 0, end, "body")
     if (first === undefined) return
@@ -87,7 +89,7 @@ class Reader {
     this.source.nested(offset, () => checkLimit(this.limits, refusal, value))
   }
 
-  /** Says of the lexeme that fits nowhere what is most likely meant. */
+  /** Reports the most likely mistake for a lexeme that fits nowhere. */
   private report({ lexeme, previous, message }: Failure, end: number): void {
     const { mistakes } = this
     if (lexeme === null) {

@@ -1,15 +1,17 @@
-/** Tokens in a GBNF text: `<think>`, `<[1-3,9]>`, and with `!` in front any other token. */
+/**
+ * Tokens in a GBNF text: `<think>`, `<[1-3,9]>`; with `!` in front, any other token.
+ */
 import type { Meaning } from "../notation/dialect.ts"
 import type { Refuse } from "../notation/source.ts"
 import type { TokenNode } from "../notation/tree.ts"
 import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 
-/** Ids where no vocabulary is known. */
+/** Ids are below this if there is no vocabulary. */
 const MaxIds = 1 << 20
 
 /**
- * Returns the meaning of `node`, or null after a refusal. Without a vocabulary a name reads as it
- * is spelled.
+ * Returns the meaning of `node`, or null after a refusal. Without a vocabulary a name is read as
+ * its spelling.
  */
 export function readTokens(
   { text, start }: TokenNode,
@@ -47,9 +49,7 @@ export function idRanges(text: string): [first: number, last: number][] | null {
   return ranges
 }
 
-/**
- * Refuses ids of a macro that no token has, and complements of ids if the vocabulary is not known.
- */
+/** Refuses ids of a macro that no token has, and complements of ids if there is no vocabulary. */
 export function checkIds(macro: Meaning, start: number, tokens: TokenNames | null, refuse: Refuse): void {
   let ids: readonly number[] = []
   if (macro.kind === "tokens") {

@@ -1,24 +1,24 @@
 /**
- * Attributes of a rule: how its one lexeme ends, what it may cost, and what of it is captured.
+ * Attributes of a rule: how its lexeme ends, its budgets, and its captures.
  *
- * `lazy`, `greedy`, `suffix` and `stop` speak of one lexeme, so the rule is read as a terminal. The others are about whatever
- * the rule reads.
+ * `lazy`, `greedy`, `suffix` and `stop` are about one lexeme, so a rule that has them is read as a
+ * terminal. The others apply to whatever the rule reads.
  */
 import { type Attributes, noAttributes } from "../notation/dialect.ts"
 import type { Refuse } from "../notation/source.ts"
 import type { Attribute, Definition, Place, Value } from "../notation/tree.ts"
 import { readLiteral } from "./literals.ts"
 
-/** All attributes. */
+/** The names of all attributes. */
 const names = [
   ...["lazy", "greedy", "suffix", "stop", "stop_capture", "capture"],
   ...["max_tokens", "max_chars", "temperature"],
 ]
 
-/** Attributes that a rule with a number may not have: it would stand for many rules. */
+/** Attributes that a rule with a number may not have, because it stands for many rules. */
 const withoutNumber = ["lazy", "greedy", "suffix", "stop", "max_tokens", "temperature"]
 
-/** Reads the attributes of `definition`. What is wrong is refused, and the rest read. */
+/** Reads the attributes of `definition`. Refuses wrong ones and reads the others. */
 export function readAttributes(definition: Definition, refuse: Refuse): Attributes {
   if (definition.attributes.length === 0) return noAttributes
   const given = new Map<string, Attribute>()
@@ -72,7 +72,10 @@ class ValueReader {
     return attribute !== undefined
   }
 
-  /** The terminal of an attribute; `""` for the empty string of `stop`. */
+  /**
+   * Returns the terminal of an attribute; `""` for the empty string of `stop`; null if there is
+   * none.
+   */
   terminal(name: string): Exclude<Value, { kind: "number" | "tuple" }> | "" | null {
     const attribute = this.given.get(name)
     if (attribute === undefined) return null

@@ -1,8 +1,9 @@
 /**
- * The library `common` of Lark: the terminals that `%import` knows. All are ASCII where they speak of letters and digits.
+ * The library `common` of Lark: the terminals that `%import` can import. Their letters and digits
+ * are ASCII.
  *
- * They are complete texts: a comment of C ends with its first end mark, and those that run to the end of a line leave the line
- * end alone.
+ * They match complete texts: a comment of C ends with its first end mark, and terminals that run to
+ * the end of a line do not include the line end.
  */
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import { parseRegex } from "../../regex/parse.ts"
@@ -43,7 +44,7 @@ const patterns: ReadonlyMap<string, string> = new Map([
 
 const known = new Map<string, ExprId>()
 
-/** The terminal `name` of the library; null: it has none of that name. */
+/** Returns the terminal `name` of the library; null if it has none of that name. */
 export function commonTerminal(name: string): ExprId | null {
   const pattern = patterns.get(name)
   if (pattern === undefined) return null
@@ -55,5 +56,5 @@ export function commonTerminal(name: string): ExprId | null {
   return expr
 }
 
-/** Names of its terminals, for messages. */
+/** Names of the library's terminals, for messages. */
 export const commonNames: readonly string[] = [...patterns.keys()]

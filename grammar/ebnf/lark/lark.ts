@@ -1,9 +1,10 @@
 /**
- * The Lark notation, in the dialect of llguidance: from a text to the rule where it begins.
+ * The Lark notation in the dialect of llguidance: from a text to its start rule.
  *
- * In reading order: `words.ts` and `read.ts` cut the text into statements, and `parser.ts` makes trees of them. In `notation/`,
- * `scope.ts` collects the names, `check.ts` refuses all that is wrong at once, `lower.ts` makes rules. The dialect differs from
- * Lark's own in meaning: a text is accepted if some division into lexemes parses, and no tree comes of it.
+ * In reading order: `words.ts` and `read.ts` cut the text into statements, and `parser.ts` parses
+ * them into trees. In `notation/`, `scope.ts` collects the names, `check.ts` finds all mistakes at
+ * once, and `lower.ts` makes rules. The dialect differs from Lark's own in meaning: a text is
+ * accepted if some division into lexemes parses, and no tree results.
  */
 import { checkLimit } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
@@ -17,24 +18,26 @@ import { readAttributes } from "./attributes.ts"
 import { readLark } from "./read.ts"
 import { readTokens } from "./tokens.ts"
 
-/** A grammar that a text may refer to by name: a Lark text, a compiled one, or any other notation. */
+/**
+ * A grammar that a text may refer to by name: a Lark text, a compiled one, or any other notation.
+ */
 type NamedGrammar = string | Grammar | ((rules: Rules) => RuleId)
 
 export interface LarkOptions {
-  /** Where the text begins. Default `start`. */
+  /** Name of the start rule. Default `start`. */
   start?: string
-  /** Grammars that `@name` means. */
+  /** Grammars that `@name` refers to. */
   named?: Readonly<Record<string, NamedGrammar>>
-  /** Place of the text inside of another input, for messages. */
+  /** Place of the text inside another input, for messages. */
   outer?: string
-  /** Compiles a schema that stands in the text, given as it is spelled. */
+  /** Compiles a schema in the text, given as it is spelled. */
   schema: (text: string) => Grammar
 }
 
 export interface LarkGrammar {
-  /** Where it begins. */
+  /** The start rule. */
   readonly rule: RuleId
-  /** Whether the text asks for no forced tokens. */
+  /** Whether the text forbids forced tokens. */
   readonly noForcing: boolean
 }
 
@@ -55,7 +58,7 @@ const dialect: Dialect = {
   macroOf: () => null,
 }
 
-/** Whether the first letter of `name` is a capital. */
+/** Returns whether the first letter of `name` is a capital. */
 function isTerminalName(name: string): boolean {
   let at = 0
   while (name.charCodeAt(at) === Underscore) at++
@@ -68,12 +71,12 @@ export function larkRule(text: string, rules: Rules, options: LarkOptions): Lark
   return new LarkTexts(rules, options).read(text, options.start ?? "start", options.outer ?? "")
 }
 
-/** A text and those that it names. */
+/** A text and the texts that it refers to. */
 class LarkTexts {
   private readonly rules: Rules
   private readonly options: LarkOptions
   private readonly named = new Map<string, RuleId>()
-  /** Names that are being read, each by the one before. */
+  /** Names of the grammars that are being read, each inside the one before it. */
   private readonly chain: string[] = []
   /** Whether any of the texts captures something. */
   private captures = false
@@ -83,7 +86,7 @@ class LarkTexts {
     this.options = options
   }
 
-  /** `outer`: the place of the text in another one; empty for the first. */
+  /** Reads a text. `outer` is its place in another text; empty for the first. */
   read(text: string, start: string, outer: string): LarkGrammar {
     const { limits, tokens } = this.rules
     const source = new Source(text, limits, outer)
@@ -104,7 +107,10 @@ class LarkTexts {
     return { rule, noForcing: scope.options.has("no_forcing") }
   }
 
-  /** The rule of a named grammar that is asked for at the place `at`, or what is wrong with it. */
+  /**
+   * Returns the rule of a named grammar, or what is wrong with it. `at` is the place of the
+   * reference.
+   */
   private grammar(name: string, at: string): RuleId | string {
     const { rules, options } = this
     const known = this.named.get(name)

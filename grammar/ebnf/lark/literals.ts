@@ -1,7 +1,8 @@
 /**
- * Strings and regular expressions of a Lark text: what their spelling means.
+ * Decodes the strings and regular expressions of a Lark text.
  *
- * A string has the escapes of JSON and `\xHH`. A regular expression is read as in every other place (`regex/read.ts`).
+ * A string has the escapes of JSON and `\xHH`. A regular expression is read as everywhere else
+ * (`regex/read.ts`).
  */
 import { GrammarError, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -22,21 +23,23 @@ const escapes: Readonly<Record<string, string>> = {
   t: "\t",
 }
 
-/** The characters of a string, and whether it has the suffix `i`. */
+/** Returns the characters of a string, and whether it has the suffix `i`. */
 export function readLiteral(
   { text, start }: Literal,
   refuse: Refuse,
 ): { value: string; ignoresCase: boolean } {
   const ignoresCase = text.endsWith("i")
   const inner = text.slice(1, ignoresCase ? -2 : -1)
-  // Most have nothing to escape.
+  // Most strings have no escapes.
   if (/^[ -[\]-~]*$/.test(inner)) return { value: inner, ignoresCase }
   const value = jsonText(inner) ?? decoded(inner, start, refuse)
   if (!value.isWellFormed()) refuse("syntax", start, "the string holds half a surrogate pair")
   return { value, ignoresCase }
 }
 
-/** What `inner` is between the quotes of a JSON string; null: it has other escapes, or is none. */
+/**
+ * Returns the value of `inner` between the quotes of a JSON string; null if that is not valid JSON.
+ */
 function jsonText(inner: string): string | null {
   if (inner.includes("\\x")) return null
   try {
@@ -65,7 +68,7 @@ function decoded(inner: string, start: number, refuse: Refuse): string {
   )
 }
 
-/** The texts that fold like `text`. */
+/** Returns the texts that are equal to `text` after case folding. */
 export function foldedText(text: string): ExprId {
   let expr = exprs.literal("")
   for (const character of [...text].reverse()) {
@@ -77,18 +80,18 @@ export function foldedText(text: string): ExprId {
 
 const known = new KnownPatterns()
 
-/** The texts of a regular expression; ∅ after a refusal. */
+/** Returns the texts of a regular expression; ∅ after a refusal. */
 export function readRegex(pattern: Pattern, limits: Limits, refuse: Refuse): ExprId {
   return known.of(pattern.text, limits, () => parsePattern(pattern, limits, refuse)) ?? exprs.or([])
 }
 
-/** What stands between the slashes, and behind them. */
+/** Returns the pattern between the slashes and the flags after them. */
 export function regexOf({ text }: Pattern): { pattern: string; flags: string } {
   const end = text.lastIndexOf("/")
   return { pattern: text.slice(1, end), flags: text.slice(end + 1) }
 }
 
-/** Null after a refusal. */
+/** Returns null after a refusal. */
 function parsePattern(regex: Pattern, limits: Limits, refuse: Refuse): ExprId | null {
   const { pattern, flags } = regexOf(regex)
   const { start } = regex

@@ -1,10 +1,12 @@
 /**
- * The grammar of the Lark dialect: from the words of one bracket or statement to its tree.
+ * The parser of the Lark dialect: from the words of one bracket or statement to its tree.
  *
- * What stands in brackets is parsed before what is around it, and is one word there (`read.ts`): so nothing here calls itself,
- * and nesting costs no stack. Precedence, loosest first: `|`, `&`, what stands side by side, repetition, `~` in front.
+ * The content of brackets is parsed before the words around them, in which it is one word
+ * (`read.ts`). So nothing here calls itself, and nesting costs no stack. Precedence, loosest first:
+ * `|`, `&`, concatenation, repetition, prefix `~`.
  *
- * What is read for each item is a member and not a closure: a thousand items would make thousands.
+ * The functions that run for each item are members and not closures: a thousand items would make
+ * thousands of closures.
  */
 import { createToken, EmbeddedActionsParser, type IToken, type TokenType } from "../chevrotain.ts"
 import {
@@ -21,16 +23,16 @@ import {
 } from "../notation/tree.ts"
 import * as words from "./words.ts"
 
-/** `(…)`, with the node in it. */
+/** `(…)`; the payload is its node. */
 export const Group = createToken({ name: "Group", pattern: /(?!)/, label: "a group" })
-/** `[…]`, with the node in it. */
+/** `[…]`; the payload is its node. */
 export const Maybe = createToken({ name: "Maybe", pattern: /(?!)/, label: "a group" })
-/** `{…}` behind the name of a template, with the list of nodes in it. */
+/** `{…}` after the name of a template; the payload is the list of its nodes. */
 export const Values = createToken({ name: "Values", pattern: /(?!)/, label: "values" })
-/** `{…}` behind `%lark`, with the list of statements in it. */
+/** `{…}` after `%lark`; the payload is the list of its statements. */
 export const Statements = createToken({ name: "Statements", pattern: /(?!)/, label: '"{"' })
 
-/** What was expected where the words go wrong; what was found is known from the error itself. */
+/** Messages that name what was expected. The error itself says what was found. */
 const expectations = {
   buildMismatchTokenMessage: ({ expected }: { expected: TokenType }) => expected.LABEL ?? expected.name,
   buildNotAllInputParsedMessage: () => "an item, or the end of the line",
@@ -40,10 +42,10 @@ const expectations = {
     customUserDescription ?? "an item",
 }
 
-/** How often something is repeated. */
+/** The bounds of a repetition. */
 type Times = Omit<Repetition, "kind" | "body" | "start">
 
-/** What a name is given: the values of a template, or a number. */
+/** The arguments of a name: the values of a template, or a number. */
 type Given = { readonly kind: "values"; readonly values: readonly Node[]; readonly end: number } | Call
 
 export class LarkParser extends EmbeddedActionsParser {
@@ -55,7 +57,7 @@ export class LarkParser extends EmbeddedActionsParser {
     this.performSelfAnalysis()
   }
 
-  /** Lets go of the text that was read: a parser outlives it. */
+  /** Releases the text that was read, because the parser outlives it. */
   forget(): void {
     this.input = []
     this.options = []
@@ -79,7 +81,7 @@ export class LarkParser extends EmbeddedActionsParser {
     ERR_MSG: "a rule, a terminal or a statement",
   }
 
-  /** The values of a template. */
+  /** Parses the values of a template. */
   readonly values = this.RULE("values", (): Node[] => {
     const values: Node[] = []
     values.push(this.SUBRULE(this.alternatives))
@@ -97,7 +99,7 @@ export class LarkParser extends EmbeddedActionsParser {
     return either(options)
   })
 
-  /** Of the alternatives that are read. */
+  /** The alternatives that are being read. */
   private options: Node[] = []
   private readonly nextOption = () => {
     this.CONSUME(words.Bar)
@@ -105,7 +107,7 @@ export class LarkParser extends EmbeddedActionsParser {
   }
 
   private readonly definition = this.RULE("definition", (): Statement => {
-    // Lark's marks for the shape of its trees.
+    // Lark's marks for the shape of its trees. They have no effect here.
     this.MANY(() =>
       this.OR([{ ALT: () => this.CONSUME(words.Question) }, { ALT: () => this.CONSUME(words.Bang) }]),
     )
@@ -230,7 +232,7 @@ export class LarkParser extends EmbeddedActionsParser {
     return node
   })
 
-  /** Those behind the alternative that is read. */
+  /** The conditions after the alternative that is being read. */
   private readonly conditions: Call[] = []
   private readonly behind = () => this.OR(this.behindForms)
 
@@ -249,7 +251,10 @@ export class LarkParser extends EmbeddedActionsParser {
     },
   ]
 
-  /** Part of `alternative`, as those below are of `item`: a rule of its own costs as much as what it reads. */
+  /**
+   * Parses a conjunction. It is part of `alternative`, as the methods below are part of `item`,
+   * because a rule of its own costs as much as what it reads.
+   */
   private conjunction(): Node {
     const first = this.SUBRULE(this.sequence)
     clear(this.furtherParts)
@@ -259,7 +264,7 @@ export class LarkParser extends EmbeddedActionsParser {
     return { kind: "and", parts, start: first.start, end: parts[parts.length - 1].end }
   }
 
-  /** What stands behind the first part of the conjunction that is read. */
+  /** The parts after the first one of the conjunction that is being read. */
   private readonly furtherParts: Node[] = []
   private readonly nextPart = () => {
     this.CONSUME(words.Ampersand)
@@ -275,7 +280,7 @@ export class LarkParser extends EmbeddedActionsParser {
     return inRow(this.items.slice(0, this.itemCount), at)
   })
 
-  /** The first ones are those of the sequence that is read. */
+  /** Its first `itemCount` entries are the items of the sequence that is being read. */
   private readonly items: Node[] = []
   private itemCount = 0
   private readonly nextItem = () => {
@@ -288,14 +293,15 @@ export class LarkParser extends EmbeddedActionsParser {
     this.MANY(this.nextSign)
     let node = this.OR<Node>(this.atoms)
     for (const { start } of this.signs.reverse()) node = { kind: "not", body: node, start, end: node.end }
-    // Without a count behind it, "~" is in front of the next item. A gate of chevrotain's is a closure each time.
+    // A "~" without a count after it belongs to the next item. A gate of chevrotain would be a new
+    // closure each time.
     const isNext = this.LA(1).tokenType === words.Tilde && this.LA(2).tokenType !== words.Count
     const times = isNext ? undefined : this.OPTION(this.timesOf)
     if (times === undefined) return node
     return { kind: "repeat", body: node, start: node.start, ...times }
   })
 
-  /** Those in front of the item that is read. */
+  /** The signs in front of the item that is being read. */
   private readonly signs: Word[] = []
   private readonly nextSign = () => this.signs.push(wordOf(this.CONSUME(words.Tilde)))
 
@@ -377,7 +383,7 @@ export class LarkParser extends EmbeddedActionsParser {
     return literalOf(this.CONSUME1(words.Text))
   }
 
-  /** A rule or terminal, a template with its values, or a rule with its number. */
+  /** Parses a rule or terminal, a template with its values, or a rule with its number. */
   private named(): Node {
     const name = wordOf(this.CONSUME(words.Identifier))
     const { text, start, end } = name
@@ -438,13 +444,13 @@ export class LarkParser extends EmbeddedActionsParser {
   )
 }
 
-/** A call into the host, which is mostly not needed. */
+/** Empties a list. The test avoids a call into the engine, which is rarely needed. */
 function clear(list: unknown[]): void {
   if (list.length > 0) list.length = 0
 }
 
 function wordOf(token: IToken): Word {
-  // Of a group only the first character is its image.
+  // The image of a group is only its first character.
   const end = (token.endOffset ?? token.startOffset + token.image.length - 1) + 1
   return { text: token.image, start: token.startOffset, end }
 }
@@ -459,7 +465,10 @@ function markOf(token: IToken): Times {
   return { min: text === "+" ? 1 : 0, max: text === "?" ? 1 : Number.POSITIVE_INFINITY, counts: [], end }
 }
 
-/** Null: no bound. The same word for exactly so many. */
+/**
+ * Returns the bounds of a repetition. Null means no bound; the same word twice means exactly that
+ * many.
+ */
 function timesOf(min: Word | null, max: Word | null, { end }: Word): Times {
   const counts = [...new Set([min, max])].filter((word) => word !== null)
   return {

@@ -1,8 +1,9 @@
 /**
- * From the text to its statements: every bracket is parsed as soon as it closes, and every statement by itself.
+ * Reads a text into its statements: every bracket is parsed as soon as it closes, and every
+ * statement by itself.
  *
- * A bracket becomes one word of what is around it, so nesting needs a list and no recursion. A mistake ends the statement that
- * it is in, and the next one is read all the same.
+ * A bracket becomes one word of what is around it, so nesting needs a list and no recursion. A
+ * mistake ends only the statement that it is in.
  */
 import type { Limits } from "../../errors.ts"
 import type { IRecognitionException, IToken, TokenType } from "../chevrotain.ts"
@@ -17,7 +18,9 @@ export interface LarkText {
   readonly broken: ReadonlySet<string>
 }
 
-/** Reads a text. What is wrong goes to `mistakes`. Throws `limit` for brackets that are too deep. */
+/**
+ * Reads a text and adds its errors to `mistakes`. Throws `limit` if brackets are nested too deep.
+ */
 export function readLark(source: Source, limits: Limits, mistakes: Mistakes): LarkText {
   const statements: Statement[] = []
   const broken = new Set<string>()
@@ -35,17 +38,20 @@ export function readLark(source: Source, limits: Limits, mistakes: Mistakes): La
   return { statements, broken }
 }
 
-/** A bracket that is open, or the statement around all of them. */
+/** An open bracket, or the statement around all brackets. */
 interface Level {
-  /** What a closing bracket makes of it; null: nothing, its words are words of the level around it. */
+  /**
+   * The type of word that the bracket becomes when it closes; null if its words just join those of
+   * the level around it.
+   */
   readonly type: TokenType | null
   readonly open: IToken | null
   readonly close: TokenType | null
-  /** Words of what is being read: the bracket, or one statement of those in it. */
+  /** The words being read: those of the bracket, or of the current statement in it. */
   tokens: IToken[]
-  /** Whether the next words are the head of a statement, in which brackets mean something else. */
+  /** Whether the next words are the head of a statement, where brackets have another meaning. */
   isHead: boolean
-  /** Of `%lark {…}`. */
+  /** The statements of a `%lark {…}`. */
   readonly statements: Statement[]
 }
 
@@ -109,7 +115,10 @@ class StatementReader {
     })
   }
 
-  /** What a bracket that opens here is: heads, counts and what functions take keep their words. */
+  /**
+   * Returns the type of word that a bracket that opens here becomes. Brackets in heads and counts,
+   * and around the arguments of functions, become none.
+   */
   private typeOf(open: IToken, next: IToken | undefined, level: Level): TokenType | null {
     const before = level.tokens[level.tokens.length - 1]?.tokenType
     if (open.tokenType === words.OpenCurly) {
@@ -124,7 +133,7 @@ class StatementReader {
     return isCalled ? null : Group
   }
 
-  /** Ends the innermost bracket; false after a mistake. */
+  /** Closes the innermost bracket. Returns false after a mistake. */
   private close(token: IToken): boolean {
     const level = this.levels.pop() as Level
     const outer = this.levels[this.levels.length - 1]
@@ -164,7 +173,7 @@ class StatementReader {
     return true
   }
 
-  /** Ends a statement inside of `%lark {…}`; false after a mistake. */
+  /** Ends a statement inside `%lark {…}`. Returns false after a mistake. */
   private endStatement(level: Level): boolean {
     const { tokens } = level
     level.tokens = []
@@ -175,7 +184,10 @@ class StatementReader {
     return statement !== null
   }
 
-  /** What `rule` makes of `tokens`, all of them; null after a mistake. `end`: what stands behind them. */
+  /**
+   * Applies `rule` to all of `tokens` and returns its result; null after a mistake. `end` is the
+   * word after them.
+   */
   private parse<T>(tokens: IToken[], rule: (parser: LarkParser) => T, end?: IToken): T | null {
     parser ??= new LarkParser()
     parser.input = tokens

@@ -2,8 +2,8 @@
  * Control tokens and sets of tokens in a Lark text: `<name>`, `<[7]>`, `<[1-3,9]>`, `<[^1,9]>`,
  * `<[*]>`.
  *
- * A set that says what it holds holds just that. One that says what it leaves out, or nothing,
- * holds tokens that somebody could have meant: no end id, no id without a token, and whole
+ * A set that lists its tokens holds exactly those. A set given by its complement, or the set of all
+ * tokens, holds only tokens that can be part of a text: no end id, no id without a token, and whole
  * characters only, so that a run of them is text (`tokensets.ts`).
  */
 import type { Meaning } from "../notation/dialect.ts"
@@ -11,12 +11,12 @@ import type { Refuse } from "../notation/source.ts"
 import type { TokenNode } from "../notation/tree.ts"
 import { type TokenNames, tokenSpelled } from "../tokennames.ts"
 
-/** Ids that a set may name where nothing is known of the vocabulary. */
+/** Ids of a set are below this if there is no vocabulary. */
 const MaxId = 1 << 20
 
 /**
  * Returns the meaning of a control token or a set, or null after a refusal. Without a vocabulary a
- * name reads as it is spelled.
+ * name is read as its spelling.
  */
 export function readTokens(node: TokenNode, tokens: TokenNames | null, refuse: Refuse): Meaning | null {
   const { text, start } = node

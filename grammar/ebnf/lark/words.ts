@@ -1,10 +1,11 @@
 /**
- * The words of the Lark dialect, and where its statements end.
+ * The words of the Lark dialect, and the ends of its statements.
  *
- * chevrotain cuts the text into words; the JSON behind `%json`, `%regex` and the options is one word with its keyword, cut by
- * its brackets and read later. A statement ends with its line, unless a bracket is open, the line ends in the middle of an
- * expression, or the next one goes on with `|`. A line that is the head of a definition always begins a statement, so that a
- * bracket which is never closed spoils one definition and not the rest of the text.
+ * chevrotain cuts the text into words. The JSON after `%json`, `%regex` and the options is one word
+ * with its keyword; it is cut out by its brackets and read later. A statement ends with its line,
+ * unless a bracket is open, the line ends in the middle of an expression, or the next line
+ * continues with `|`. A line that is the head of a definition always begins a statement, so that a
+ * bracket that is never closed spoils one definition and not the rest of the text.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import { createToken, type IToken, Lexer, type TokenType } from "../chevrotain.ts"
@@ -29,7 +30,7 @@ export const NestedKeyword = word("NestedKeyword", /%lark(?![A-Za-z_])/, '"%lark
 export const IfKeyword = word("IfKeyword", /%if(?![A-Za-z_])/, '"%if"')
 export const IgnoreKeyword = word("IgnoreKeyword", /%ignore(?![A-Za-z_])/, '"%ignore"')
 export const ImportKeyword = word("ImportKeyword", /%import(?![A-Za-z_])/, '"%import"')
-/** `%declare`, and whatever else begins with a percent sign. */
+/** `%declare`, and all unknown words with a percent sign. */
 export const OtherKeyword = word("OtherKeyword", /%[A-Za-z_]*/, "a statement")
 
 export const Text = word("Text", /"(?:\\[^\r\n]|[^"\\\r\n])*"(?:i(?![A-Za-z0-9_-]))?/, "a string")
@@ -64,7 +65,7 @@ export const Bang = word("Bang", "!")
 export const Star = word("Star", "*")
 export const Plus = word("Plus", "+")
 
-// What has no end: matched only where the whole word is not.
+// Words that are never closed. They match only where the complete word does not.
 const openEnds = new Map<TokenType, string>([
   [word("OpenText", /"(?:\\[^\r\n]|[^"\\\r\n])*\\?/), "unterminated string"],
   [word("OpenRegex", /\/(?:\\[^\r\n]|[^/\\\r\n])*\\?/), "unterminated regular expression"],
@@ -75,7 +76,7 @@ const openEnds = new Map<TokenType, string>([
   [word("OpenReference", /@/), 'expected the name of a grammar behind "@"'],
 ])
 
-/** All kinds of words, the longer ones first where one begins like another. */
+/** All kinds of words. If one kind can be a prefix of another, the longer kind is first. */
 export const allWords: TokenType[] = [
   ...[Space, Comment, Newline, JsonBlock, RegexBlock, OptionsBlock],
   ...[NestedKeyword, IfKeyword, IgnoreKeyword, ImportKeyword, OtherKeyword],
@@ -88,7 +89,10 @@ export const allWords: TokenType[] = [
 
 let lexer: Lexer | null = null
 
-/** The statements of the text, each as its words. Only those of a `%lark {…}` hold line ends, between its own statements. */
+/**
+ * Returns the words of each statement of the text. Only the words of a `%lark {…}` include line
+ * ends, between its own statements.
+ */
 export function readStatements(source: Source, limits: Limits, mistakes: Mistakes): IToken[][] {
   lexer ??= new Lexer(allWords, { positionTracking: "onlyOffset", ensureOptimizations: false })
   const { tokens, errors } = lexer.tokenize(source.text)
@@ -108,7 +112,7 @@ export function readStatements(source: Source, limits: Limits, mistakes: Mistake
 function split(source: Source, words: readonly IToken[], limits: Limits): IToken[][] {
   const statements: IToken[][] = []
   let statement: IToken[] = []
-  /** Brackets that are open, `%lark` for those of a nested grammar. */
+  /** The open brackets, `%lark` for those of a nested grammar. */
   const open: TokenType[] = []
   const end = () => {
     if (statement.length > 0) statements.push(statement)
@@ -155,7 +159,7 @@ function isClosing(type: TokenType): boolean {
   return type === CloseRound || type === CloseSquare || type === CloseCurly
 }
 
-/** Whether an expression goes on behind this word, on the next line if need be. */
+/** Returns whether an expression must go on after this word, even on the next line. */
 function goesOn(type: TokenType): boolean {
   return openOperators.includes(type)
 }
@@ -164,7 +168,10 @@ const openOperators: readonly TokenType[] = [Colon, Bar, Ampersand, Tilde, Arrow
 
 const statementKeywords: readonly TokenType[] = [IgnoreKeyword, ImportKeyword, OptionsBlock, OtherKeyword]
 
-/** Whether a statement begins at `words[at]`: a keyword, or the head of a definition up to its colon, on one line. */
+/**
+ * Returns whether a statement begins at `words[at]`: a keyword, or the head of a definition up to
+ * its colon, on one line.
+ */
 function beginsStatement(words: readonly IToken[], at: number): boolean {
   if (statementKeywords.includes(words[at].tokenType)) return true
   let i = at
@@ -186,7 +193,10 @@ function beginsStatement(words: readonly IToken[], at: number): boolean {
   return false
 }
 
-/** A keyword with the JSON value behind it. The word's payload is the place of the value in the text; null: there is none. */
+/**
+ * Returns the word for a keyword and the JSON value after it. Its payload is the place of the value
+ * in the text; null if there is none.
+ */
 function jsonBlock(name: string, keywords: readonly string[]): TokenType {
   const match = (text: string, at: number): CustomMatch | null => {
     const keyword = keywords.find(
@@ -210,7 +220,10 @@ function jsonBlock(name: string, keywords: readonly string[]): TokenType {
 
 type CustomMatch = [string] & { payload?: { start: number; end: number } }
 
-/** Where the JSON value at `start` ends, by its brackets alone; the end of the text if they are never closed. */
+/**
+ * Returns the end of the JSON value at `start`, found by its brackets; the end of the text if they
+ * are never closed.
+ */
 function jsonEnd(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; ) {
@@ -235,7 +248,10 @@ function jsonEnd(text: string, start: number): number {
 
 const marks = "[]{},:"
 
-/** Behind the string that opens at `start`; the end of the text if it is never closed. */
+/**
+ * Returns the offset after the string that opens at `start`; the end of the text if it is never
+ * closed.
+ */
 function stringEnd(text: string, start: number): number {
   let at = start + 1
   while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1
@@ -246,7 +262,7 @@ const blanks = /\s*/y
 /** A number or a word. */
 const wordOf = /[^"[\]{},:\s]*/y
 
-/** Where what `pattern` finds at `at`, be it nothing, ends. */
+/** Returns the end of the match of `pattern` at `at`, which may be empty. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   pattern.test(text)
