@@ -1,9 +1,10 @@
 /**
  * The branches of a conjunction for one container type: sets of facts in which every clause is met.
  *
- * A value satisfies the conjunction iff it satisfies some branch. Clauses are met one after the
- * other as in a satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): what the facts so
- * far imply is dropped or made a fact, then one choice is made (`choices.ts`).
+ * A value satisfies the conjunction iff it satisfies some branch. The search meets one clause after
+ * the other, like a satisfiability solver (Davis, Putnam, Logemann, Loveland 1962): it drops
+ * clauses that the facts so far imply, turns clauses with one alternative left into facts, and then
+ * makes one choice (`choices.ts`).
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, fixedBounds, type Limits } from "../../errors.ts"
@@ -26,69 +27,74 @@ import { commonOrder, leavesOf, type Verdict, Verdicts } from "./verdicts.ts"
 const ManyBranches = 16
 
 /**
- * So many branches are better than objects that have many events to choose from: to plan for those
- * is a puzzle.
+ * Up to this many branches are preferred to objects with more than `EasyEvents` events, because a
+ * plan for so many events is hard to find.
  */
 const MostBranches = 128
 const EasyEvents = 64
 /**
- * The same for events of one name that its values are not told apart by: each set of them is a way
- * to read it.
+ * The same bound for the events of one name whose facts do not split the values of that name into
+ * scalars and others. Each set of such events is a separate way to read the value.
  */
 const EasyChances = 8
 
-/** So many pairs of branches are compared in the time that it takes to look at a fact. */
+/** The number of pairs of branches that can be compared in the time that one fact takes. */
 const PairsPerFact = 4
 
-/** So many facts are looked at in a step of the satisfiability test. */
+/** The number of facts that count as one step of the satisfiability test. */
 const WorkPerStep = 2
 
-/** What judging an alternative costs, in facts looked at. */
+/** The cost of judging an alternative, in facts. */
 const StatusWork = 8
 
-/** Clauses left to the frame, whatever they ask; `some` facts are obligations too. */
+/**
+ * Up to this many clauses are left to the frame, whatever they require. `some` facts are
+ * obligations too.
+ */
 const FewClauses = 24
 /**
- * The same where they ask little of each name, as those of objects that exclude each other by names
- * of their own.
+ * The same bound if the clauses require little of each name, like those of objects that exclude
+ * each other by names of their own.
  */
 const KeptClauses = 248
-/** Names that may distinguish cases, at most. */
+/** The greatest number of names that may distinguish cases. */
 const MostDiscriminators = 2
 /**
- * Ways in which a value can begin: a string, a number, a word, a container of either kind. Inside
- * other notations none are joined.
+ * The number of ways in which a value can begin: a string, a number, a word, an object or an array.
+ * Values in other notations do not share a beginning.
  */
 const Beginnings = 5
 /**
- * Up to so many objects that overlap are not counted where no order of names suits each of them.
+ * Up to this many overlapping objects are multiplied out, not counted, if no order of names suits
+ * each of them.
  */
 const OrderedBranches = 32
-/** So many facts that are implied are added one by one. */
+/** Up to this many implied facts are added one by one. */
 const FewUnits = 16
-/** Above so many clauses it is tried first whether an object can keep them all. */
+/** Above this many clauses, the search first tries whether an object can keep them all. */
 const ManyClauses = 32
 
 /**
- * How clauses are met. *Chosen*: each by one of its alternatives, but for those that plainly are
- * obligations. *Kept*: objects keep what can be met key by key, and what is counted in the end.
- * *Whole*: they keep it however much it is.
+ * How clauses are met. *Chosen*: by one of the alternatives, except for clauses that already are
+ * obligations. *Kept*: objects keep the clauses that can be met key by key, and those that are
+ * counted when the object ends. *Whole*: objects keep all that can be met key by key, up to the
+ * fixed limit of obligations.
  */
 type Manner = "chosen" | "kept" | "whole"
 
-/** Facts in the order in which they were met, and clauses that objects meet key by key. */
+/** Facts in the order in which they were met, and the clauses that objects meet key by key. */
 export interface Branch {
   readonly facts: readonly number[]
   readonly clauses: readonly (readonly Alternative[])[]
   readonly obligations: readonly Obligation[]
-  /** What must hold besides, found when all keys are read. */
+  /** Conditions that must hold as well; they are evaluated after all keys are read. */
   readonly verdicts: readonly Verdict[]
 }
 
 const none: readonly never[] = []
 const nothing: Partial = { facts: [], clauses: [], verdicts: none }
 
-/** A clause that is left to the object, and what it is there. */
+/** A clause that is left to the object, and the form that it has there. */
 interface Kept {
   readonly clause: readonly Alternative[]
   readonly obligations: readonly Obligation[]
@@ -101,12 +107,12 @@ export class Branches {
   private readonly limits: Limits
   private readonly test: ValueTest
   private readonly expansions = new Map<number, Expansion>()
-  /** Most schemas have few branches. */
+  /** Made on first use, since most schemas have few branches. */
   private madeKeyClauses: KeyClauses | null = null
   private madeVerdicts: Verdicts | null = null
-  /** By the list of a `oneOf`. */
+  /** By the list of a `oneOf`. Null: the list becomes a clause. */
   private readonly ones = new Map<readonly SchemaNode[], Verdict | null>()
-  /** Facts and clauses looked at so far for one question. */
+  /** Number of facts and clauses examined so far for one question. */
   private work = 0
 
   constructor(all: Conjunctions, reader: KeywordReader, limits: Limits, test: ValueTest) {
@@ -116,7 +122,7 @@ export class Branches {
     this.test = test
   }
 
-  /** The branches of `conjunction` for the type with bit `type`. */
+  /** Returns the branches of `conjunction` for the type with bit `type`. */
   of(conjunction: number, type: number): readonly Branch[] {
     const facts = this.all.factsOf(conjunction)
     if (facts.length === 1 && this.isWhole(facts[0], type))
@@ -125,7 +131,7 @@ export class Branches {
   }
 
   /**
-   * Whether a fact alone is a branch: a schema for such values, without any other in place and
+   * Whether a fact alone is a branch: a schema for this type without in-place subschemas and
    * without conditions.
    */
   private isWhole(id: number, type: number): boolean {
@@ -155,7 +161,7 @@ export class Branches {
     return this.madeVerdicts
   }
 
-  /** The branches of any conjunction. The tests hold `of` to it. */
+  /** Returns the branches of any conjunction. The tests compare `of` with it. */
   search(conjunction: number, type: number): readonly Branch[] {
     if (!this.test.isWithinQuestion()) this.work = 0
     const { work } = this
@@ -174,7 +180,7 @@ export class Branches {
       : kept
   }
 
-  /** Whether choosing for each clause would make many branches of objects. */
+  /** Whether a choice for each clause would make many branches of objects. */
   private isWide(conjunction: number): boolean {
     const facts = new Set(this.all.factsOf(conjunction))
     let [clauses, product] = [0, 1]
@@ -195,8 +201,8 @@ export class Branches {
   }
 
   /**
-   * How many alternatives a `oneOf` has, those of a `oneOf` in it counted one by one; more than
-   * `ManyBranches` are many.
+   * Returns the number of alternatives of a `oneOf`, counting those of nested `oneOf`s one by one.
+   * The count stops above `ManyBranches`.
    */
   private alternativesOf(nodes: readonly SchemaNode[], around: Set<SchemaNode>): number {
     let sum = 0
@@ -213,12 +219,12 @@ export class Branches {
     return sum
   }
 
-  /** Whether few sets of obligations can be met by one key. */
+  /** Whether one key can meet only few sets of obligations. */
   private isEasy(branch: Branch): boolean {
     return branch.obligations.flat().length <= EasyEvents && this.isToldApart(branch)
   }
 
-  /** Whether the values of each name are told apart by what is asked of it, a few facts aside. */
+  /** Whether the required facts distinguish the values of each name, up to `EasyChances` facts. */
   private isToldApart({ facts, obligations, verdicts }: Branch): boolean {
     const asked = new Map<string, Set<number>>()
     const ask = (obligation: Obligation) => {
@@ -240,13 +246,13 @@ export class Branches {
   }
 
   /**
-   * The branches of `conjunction`; null: there are more than `most`. Where clauses are kept and no
-   * bound is given, all of them.
+   * Returns the branches of `conjunction`, or null if there are more than `most`. Without `most`,
+   * the only bound is the limit `threads`.
    */
   private branch(conjunction: number, type: number, manner: Manner, most?: number): Branch[] | null {
     const done: Branch[] = []
     const open: Partial[] = []
-    /** So many are done when the weaker ones are dropped. */
+    /** Above this many finished branches, the weaker ones are dropped. */
     const looked = most ?? this.limits.threads
     const first = this.close(nothing, this.all.factsOf(conjunction), type, manner)
     if (first !== null) open.push(first)
@@ -270,17 +276,19 @@ export class Branches {
       }
       const { facts, verdicts } = partial
       const chosen = choices(this.all, this.reader, this.test, { facts, clauses: left, verdicts }, type)
-      // What is too much for an object is not chosen from where it is only asked whether it is.
+      // "Whole" is only an attempt to keep everything in objects, so it gives up where it would
+      // have to choose among too many alternatives.
       if (manner === "whole" && done.length + open.length + chosen.length > looked) return null
-      // A clause is met by each of its alternatives: among hundreds it is not asked again which of
-      // them it was.
+      // Each alternative meets the clause. So the clause is dropped here: with hundreds of
+      // alternatives, it would be expensive to find out again which of them was chosen.
       const rest = { facts, clauses: partial.clauses.filter((clause) => clause !== chosen), verdicts }
-      // Last in, first out: pushed in reverse, alternatives are tried in the order of the text.
+      // The stack is last in, first out: pushed in reverse, alternatives are tried in the order of
+      // the text.
       for (const alternative of chosen.toReversed()) {
         const next = this.close(rest, alternative, type, manner)
         if (next === null) continue
         const isMany = type === Types.object && open.length + done.length >= ManyBranches
-        // Each of its names is looked up in each of its facts.
+        // The test looks up each of the names in each of the facts.
         if (isMany) this.spend(next.facts.length ** 2 * ComparisonWork)
         if (!isMany || this.test.isPossibleObject(next.facts)) open.push(next)
       }
@@ -289,12 +297,15 @@ export class Branches {
     return most !== undefined && done.length > most ? null : done
   }
 
-  /** That exactly one of `nodes` holds, as an object can count it in the end; null: as a clause. */
+  /**
+   * Returns the verdict "exactly one of `nodes` holds", which an object evaluates when it ends.
+   * Returns null if `nodes` must become a clause.
+   */
   private oneOf(nodes: readonly SchemaNode[]): Verdict | null {
     let verdict = this.ones.get(nodes)
     if (verdict === undefined) {
       verdict = nodes.length <= MostBranches && this.areApart(nodes) ? null : this.verdicts.of("one", nodes)
-      // Each alternative keeps the order of its names, where it has a frame of its own.
+      // If an alternative gets a frame of its own, it keeps the order of its names.
       if (verdict !== null && nodes.length <= OrderedBranches) {
         const orders = [...leavesOf(verdict)].map(({ names }) => names)
         if (commonOrder(orders) === null) verdict = null
@@ -304,14 +315,16 @@ export class Branches {
     return verdict
   }
 
-  /** Whether each two of `nodes` plainly exclude each other: then any of them is the only one. */
+  /**
+   * Whether every two of `nodes` provably exclude each other. Then at most one of them can hold.
+   */
   private areApart(nodes: readonly SchemaNode[]): boolean {
     return nodes.every((a, i) =>
       nodes.every((b, j) => j <= i || areDisjoint(this.reader, a, b, Types.object)),
     )
   }
 
-  /** Removes branches that ask for everything that another one asks, and more. */
+  /** Removes each branch that requires everything that another branch requires, and more. */
   private dropWeaker(branches: Branch[]): void {
     if (branches.length < 2) return
     const sets = branches.map(
@@ -334,7 +347,7 @@ export class Branches {
     branches.splice(0, branches.length, ...branches.filter((_, i) => isKept[i]))
   }
 
-  /** Clauses that an object frame can keep, and those that must be chosen from now. */
+  /** Separates the clauses that an object frame can keep from those that must be chosen from now. */
   private partition(
     clauses: Partial["clauses"],
     type: number,
@@ -346,7 +359,7 @@ export class Branches {
     let count = 0
     const isLittle = (fact: number) => manner === "whole" && this.test.isListed(fact)
     const areCases = manner === "whole" && this.areCases(clauses)
-    /** What those that are kept ask, once there are more than a few. */
+    /** The requirements of the clauses that are kept, once there are more than a few. */
     let asked: Asked | null = null
     for (const clause of clauses) {
       const obligations =
@@ -377,7 +390,7 @@ export class Branches {
     return { kept, open }
   }
 
-  /** The clause as obligations, or null. */
+  /** Returns the clause as obligations, or null if it cannot be written so. */
   private obligations(
     clause: readonly Alternative[],
     manner: Manner,
@@ -391,8 +404,9 @@ export class Branches {
 
   /**
    * Whether the values of the same one or two names distinguish the cases of all `clauses`. Such
-   * cases become obligations, since few remain once a value has been read. With dozens of names, a
-   * plan would have to be searched for. Objects that are closed by policy need to know their case.
+   * cases become obligations, since few of them remain once a value has been read. With dozens of
+   * names, a plan would have to be searched for. Objects that are closed by policy need to know
+   * their case.
    */
   private areCases(clauses: Partial["clauses"]): boolean {
     if (this.reader.closesObjects) return false
@@ -404,7 +418,7 @@ export class Branches {
     return names.size > 0
   }
 
-  /** `partial` with `facts` and all they imply, or null on a contradiction. */
+  /** Returns `partial` with `facts` and everything that they imply, or null on a contradiction. */
   private close(partial: Partial, facts: readonly number[], type: number, manner: Manner): Partial | null {
     const result: number[] = [...partial.facts]
     const seen = new Set(result)
@@ -445,22 +459,22 @@ export class Branches {
     return expansion
   }
 
-  /** Exactly one of `nodes` as a clause. */
+  /** Returns "exactly one of `nodes`" as a clause. */
   private clauseOf(nodes: readonly SchemaNode[], type: number): readonly Alternative[] {
     this.spend(nodes.length ** 2 / PairsPerFact)
     return exactlyOne(this.all, this.reader, nodes, type)
   }
 
   /**
-   * Drops clauses that hold in any case and alternatives that cannot hold; what is left of a clause
-   * with one alternative is a fact. Null on a contradiction.
+   * Drops clauses that always hold and alternatives that cannot hold. A clause with one alternative
+   * left becomes facts. Returns null on a contradiction.
    */
   private propagate(from: Partial, type: number, manner: Manner): Partial | null {
     let partial = from
     for (;;) {
       if (partial.clauses.length === 0) return partial
       const mayHaveValue = (conjunction: number) => {
-        // Scalars are combined pairwise.
+        // Scalar facts are combined pairwise.
         this.spend(this.all.factsOf(conjunction).length ** 2)
         return this.test.mayHaveValue(conjunction)
       }
@@ -489,8 +503,8 @@ export class Branches {
       const { facts, verdicts } = partial
       if (unit === null) return { facts, clauses, verdicts }
       const units = clauses.filter(({ length }) => length === 1)
-      // One after the other, so that facts keep their order; hundreds all at once, since each takes
-      // a look at everything.
+      // A few facts are added one after the other, which keeps their order. Hundreds are added at
+      // once, since each addition examines everything.
       const isBatch = units.length > FewUnits
       const rest = isBatch ? clauses.filter(({ length }) => length > 1) : clauses
       const implied = isBatch ? [...unit, ...units.flat(2)] : unit
@@ -500,7 +514,7 @@ export class Branches {
     }
   }
 
-  /** An alternative that is a clause of its own gives its alternatives to the clause around it. */
+  /** Replaces each alternative that is a clause itself by the alternatives of that clause. */
   private flatten(clause: readonly Alternative[], type: number): readonly Alternative[] {
     if (!clause.some((alternative) => alternative.length === 1)) return clause
     return clause.flatMap((alternative) => {
@@ -539,14 +553,14 @@ export class Branches {
   }
 }
 
-/** The name of which something is asked, or the names. */
+/** Returns a key for the name, or the class of names, that the event is about. */
 function askedOf(event: Exclude<Event, { kind: "absent" }>): string {
   return event.kind === "value" ? `=${event.name}` : namesKey(event.names)
 }
 
 /**
- * What obligations ask: by name or names the facts that meet something there, but for those that
- * are little to ask.
+ * The requirements of obligations: for each name or class of names, the facts that meet an event
+ * there. Facts about a few scalars are left out where `isLittle` says so.
  */
 class Asked {
   private readonly facts = new Map<string, Set<number>>()
@@ -558,7 +572,9 @@ class Asked {
     this.add(obligations)
   }
 
-  /** How much is asked of one name at most, these obligations included. */
+  /**
+   * Returns the greatest number of facts required of one name, including those of `obligations`.
+   */
   with(obligations: readonly Obligation[]): number {
     let { most } = this
     for (const event of obligations.flat()) {

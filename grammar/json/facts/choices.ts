@@ -1,52 +1,62 @@
 /**
- * How the search for branches goes on where nothing is settled: which choice is made next.
+ * The choice that the search for branches makes next when no clause is settled.
  *
- * The choices prefer what is exclusive and settles many clauses: the value of a property that many
- * of them ask for, then whether a property is there.
+ * It prefers choices that are exclusive and settle many clauses: first the value of a property that
+ * many clauses test, then whether a property is present.
  */
 import { memberValues } from "../object/objectspec.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import { type Alternative, type Conjunctions, Types } from "./conjunction.ts"
 import type { Verdict } from "./verdicts.ts"
 
-/** So many clauses about the value of one property make it worth to go through its values. */
+/**
+ * With at least this many clauses about the value of one property, a choice among its values pays.
+ */
 const MinValueClauses = 6
 
-/** What branches ask of values that are not containers; containers are taken on trust. */
+/** Questions of the search about values. Nested containers are assumed to be satisfiable. */
 export interface ValueTest {
   /** False only when nothing satisfies `conjunction`. */
   mayHaveValue(conjunction: number): boolean
   /** False only when no object satisfies these facts. */
   isPossibleObject(facts: readonly number[]): boolean
-  /** Whether this is part of a larger question, whose work counts as a whole. */
+  /**
+   * Whether this question is part of a larger one. The work of a larger question is counted as a
+   * whole.
+   */
   isWithinQuestion(): boolean
   /**
-   * The facts "equals this value", one for each value of `conjunction`; null: infinitely many, or
-   * containers.
+   * The facts "equals this value", one for each value of `conjunction`. Null if there are
+   * infinitely many values, or containers among them.
    */
   valuesOf(conjunction: number): readonly number[] | null
-  /** Whether the values of which `fact` holds are scalars, or those of which it does not. */
+  /**
+   * Whether `fact` holds only of scalars, or fails only for scalars, among the values of
+   * `conjunction`.
+   */
   isCutBy(conjunction: number, fact: number): boolean
-  /** Whether `fact` is about a few scalars: it holds of these alone, or of all other values. */
+  /** Whether `fact` is about a few scalars: it holds of exactly these, or of all other values. */
   isListed(fact: number): boolean
   /**
-   * The facts of parts of `conjunction`, in each of which each of `facts` holds or does not; null:
-   * there are hardly fewer parts than sets of facts, or less than `least` facts are about scalars.
+   * Splits `conjunction` into parts in each of which every one of `facts` either holds or fails,
+   * and returns the facts of each part. Returns null if this hardly saves anything over all sets of
+   * facts, or if fewer than `least` facts are about scalars.
    */
   partsOf(conjunction: number, facts: readonly number[], least: number): readonly (readonly number[])[] | null
 }
 
-/** A branch that is not finished: what holds in it, and the clauses that are still to be met. */
+/** An unfinished branch: the facts that hold in it, and the clauses that are still to be met. */
 export interface Partial {
   readonly facts: readonly number[]
   readonly clauses: readonly (readonly Alternative[])[]
-  /** What is counted in the end. */
+  /** Conditions that are evaluated when the object ends. */
   readonly verdicts: readonly Verdict[]
 }
 
 /**
- * How to go on: whether a property is there, if several clauses ask for the same one, which settles
- * them all at once; else the alternatives of the shortest clause.
+ * Returns the alternatives to continue with. If several clauses ask for the same property, they are
+ * "present" and "absent", which settles all these clauses at once. Otherwise they are the
+ * alternatives of the shortest clause.
  */
 export function choices(
   all: Conjunctions,
@@ -81,9 +91,10 @@ export function choices(
 }
 
 /**
- * If many clauses ask for the value of one property that has few values, or few kinds of values
- * that they tell apart: each of them, and that it is not there. All those clauses are settled at
- * once, as in `allOf: [{if: {properties: {kind: {const: 1}}}, then: …}, …]`.
+ * Returns a choice among the values of one property, if many clauses ask for its value and there
+ * are few values, or few classes of values that the clauses distinguish. One more alternative is
+ * that the property is absent. This settles all those clauses at once, as in `allOf: [{if:
+ * {properties: {kind: {const: 1}}}, then: …}, …]`.
  */
 function valueChoices(
   all: Conjunctions,
@@ -120,7 +131,7 @@ function valueChoices(
   ]
 }
 
-/** What `clauses` ask of the value of property `name`. */
+/** Returns the facts that `clauses` test on the value of property `name`. */
 function askedOf(all: Conjunctions, name: string, clauses: Partial["clauses"]): number[] {
   const asked = new Set<number>()
   for (const id of clauses.flat(2)) {
@@ -130,7 +141,7 @@ function askedOf(all: Conjunctions, name: string, clauses: Partial["clauses"]): 
   return [...asked]
 }
 
-/** Whether the fact is that the property `name` equals some value. */
+/** Whether the fact says that the property `name` equals some value, or is absent. */
 function isValueOf(all: Conjunctions, id: number, name: string): boolean {
   const fact = all.facts[id]
   if (fact.kind === "absent") return fact.name === name

@@ -1,11 +1,11 @@
 /**
  * The canonical form: conjunctions of facts, closed under and, or and not.
  *
- * A fact is one thing that is said of a value: a schema with a polarity, "equals this value", "has
- * this property". A conjunction is an interned, sorted set of facts, so `$ref` and `allOf` only add
- * to a set, intersections never nest and cycles end. What is a choice (`anyOf`, `oneOf`, `if`, most
- * negations) is a clause: a list of alternatives, each a list of facts. A clause is met once all
- * facts of one alternative are in the set, so choosing one is adding its facts; giving an
+ * A fact is one statement about a value: a schema with a polarity, "equals this value", "has this
+ * property". A conjunction is an interned, sorted set of facts, so `$ref` and `allOf` only add to a
+ * set, intersections never nest and cycles end. A choice (`anyOf`, `oneOf`, `if`, most negations)
+ * is a clause: a list of alternatives, each a list of facts. A clause is met once all facts of one
+ * alternative are in the set, so to choose an alternative is to add its facts; giving an
  * alternative up keeps the union exact. Nothing is ever multiplied out beyond the JSON type being
  * read.
  */
@@ -19,9 +19,9 @@ import { Structures } from "../refs/structure.ts"
 export type Fact =
   | { readonly kind: "schema"; readonly node: SchemaNode; readonly positive: boolean }
   | { readonly kind: "equals"; readonly value: JsonNode; readonly positive: boolean }
-  /** Objects: the property is there, or is not. */
+  /** Objects: the property is present, or is absent. */
   | { readonly kind: "present" | "absent"; readonly name: string }
-  /** Objects: if the property is there, its value satisfies `fact`. */
+  /** Objects: if the property is present, its value satisfies `fact`. */
   | { readonly kind: "property"; readonly name: string; readonly fact: number }
   /** Objects: some property whose name is one of `names` has a value that satisfies `fact`. */
   | { readonly kind: "some"; readonly names: Names; readonly fact: number }
@@ -41,12 +41,15 @@ export type Fact =
   | { readonly kind: "unique"; readonly positive: boolean }
   /** At least one of these facts holds, or none does. */
   | { readonly kind: "either"; readonly facts: readonly number[]; readonly positive: boolean }
-  /** Says nothing: the branch does not rely on what this schema would cover (`coverage.ts`). */
+  /**
+   * Places no constraint: the branch does not rely on the members that this schema would cover
+   * (`coverage.ts`).
+   */
   | { readonly kind: "uncounted"; readonly node: SchemaNode }
-  /** Nothing satisfies it. */
+  /** No value satisfies it. */
   | { readonly kind: "never" }
 
-/** A language of names, or all names but these. */
+/** A language of names, or a set that stands for all names outside it. */
 export type Names = ExprId | ReadonlySet<string>
 
 /** One way to satisfy a clause: facts that must all hold. */
@@ -55,10 +58,10 @@ export type Alternative = readonly number[]
 /** No upper bound on a count. */
 export const Infinite = Number.POSITIVE_INFINITY
 
-/** Facts that are interned by what they say; schemas are by their node. */
+/** Facts that are interned by their content. Schemas are interned by their node. */
 type Told = Exclude<Fact, { kind: "schema" }>
 
-// Facts and conjunctions that are always there.
+// Facts and conjunctions that always exist.
 const anything: Told = { kind: "size", min: 0, max: Infinite }
 const never: Told = { kind: "never" }
 const Anything = 0
@@ -76,16 +79,16 @@ export class Conjunctions {
   private readonly lists: (readonly number[])[] = [[], [Never]]
   /** Conjunctions of one fact, by fact. */
   private readonly singles: (number | undefined)[] = [undefined, NeverSet]
-  /** Conjunctions of several facts by their place in the table. */
+  /** Conjunctions of several facts, by their index in the table. */
   private readonly several: number[] = []
   private sets: TupleTable | null = null
   private structures: Structures | null = null
   private meant: (node: SchemaNode) => SchemaNode = (node) => node
   /** The fact that holds of every value. */
   readonly anything = Anything
-  /** The fact that holds of none. */
+  /** The fact that holds of no value. */
   readonly impossible = Never
-  /** The conjunction of nothing: every value satisfies it. */
+  /** The empty conjunction: every value satisfies it. */
   readonly everything = EverythingSet
   readonly never = NeverSet
 
@@ -93,7 +96,7 @@ export class Conjunctions {
     return this.lists.length
   }
 
-  /** The id of a fact; equal facts get equal ids. */
+  /** Returns the id of a fact; equal facts have equal ids. */
   fact(fact: Told): number {
     this.factIds ??= new Map([
       [factKey(anything), Anything],
@@ -107,14 +110,17 @@ export class Conjunctions {
     return id
   }
 
-  /** Whose facts those of a schema are, see `KeywordReader.meant`. */
+  /**
+   * Sets the function that maps a schema to the schema whose facts it shares, see
+   * `KeywordReader.meant`.
+   */
   bindMeaning(meant: (node: SchemaNode) => SchemaNode): void {
     this.meant = meant
   }
 
   /**
-   * A reference and what it leads to are one fact, and so are negated schemas that are written
-   * alike.
+   * Returns the fact of a schema. A reference and its target share one fact, and so do negated
+   * schemas that are written alike.
    */
   schema(node: SchemaNode, positive = true): number {
     const known = positive ? this.schemaFacts : this.negatedFacts
@@ -129,7 +135,7 @@ export class Conjunctions {
     return id
   }
 
-  /** The first schema met that is written like `node` and means the same. */
+  /** Returns the first schema found so far that is written like `node` and means the same. */
   first(node: SchemaNode): SchemaNode {
     this.structures ??= new Structures()
     return this.structures.first(node)
@@ -141,7 +147,8 @@ export class Conjunctions {
   }
 
   /**
-   * Whether a `false` schema belongs to it; deeper contradictions are for the satisfiability test.
+   * Whether the conjunction contains a `false` schema. Deeper contradictions are found by the
+   * satisfiability test.
    */
   isFalse(conjunction: number): boolean {
     return this.factsOf(conjunction).some((id) => {
@@ -152,7 +159,7 @@ export class Conjunctions {
     })
   }
 
-  /** Whether these facts say a schema, or one written like it, and its negation. */
+  /** Whether the facts contain both a schema, or one written like it, and its negation. */
   isContradiction(facts: readonly number[]): boolean {
     if (!facts.some((id) => this.isNegative(id))) return false
     const wrong = new Set<SchemaNode>()
@@ -166,7 +173,7 @@ export class Conjunctions {
     })
   }
 
-  /** The fact that at least one of `facts` holds. */
+  /** Returns the fact that at least one of `facts` holds. */
   either(facts: Iterable<number>): number {
     const distinct = [...new Set(facts)].sort((a, b) => a - b)
     return distinct.length === 1
@@ -174,7 +181,7 @@ export class Conjunctions {
       : this.fact({ kind: "either", facts: distinct, positive: true })
   }
 
-  /** The fact that holds where `id`, a schema, a value or a choice, does not. */
+  /** Returns the fact that holds where `id`, a schema, a value or a choice, does not. */
   negation(id: number): number {
     const fact = this.facts[id]
     if (fact.kind !== "schema" && fact.kind !== "equals" && fact.kind !== "either")
@@ -183,14 +190,16 @@ export class Conjunctions {
     return this.fact({ ...fact, positive: !fact.positive })
   }
 
-  /** The conjunction of these facts. */
+  /** Returns the conjunction of these facts. */
   of(facts: readonly number[]): number {
     if (facts.length === 0) return this.everything
     if (facts.length === 1) return this.isTrivial(facts[0]) ? this.everything : this.internSet(facts)
     return this.internSet([...new Set(facts)].filter((id) => !this.isTrivial(id)).sort((a, b) => a - b))
   }
 
-  /** `facts`: distinct, ascending, kept. */
+  /**
+   * Interns a set. `facts` is distinct and ascending, and the caller must not change it afterwards.
+   */
   private internSet(facts: readonly number[]): number {
     if (facts.length === 0) return EverythingSet
     if (facts.length === 1) {
@@ -206,7 +215,7 @@ export class Conjunctions {
     return this.several[place]
   }
 
-  /** `conjunction` and these facts. */
+  /** Returns the conjunction of `conjunction` and these facts. */
   and(conjunction: number, facts: readonly number[]): number {
     const before = this.factsOf(conjunction)
     if (facts.length !== 1 || before.length === 0) return this.of([...before, ...facts])
@@ -223,7 +232,8 @@ export class Conjunctions {
   }
 
   /**
-   * Pointer of a schema that the conjunction comes from, for messages; "" where it comes from none.
+   * Returns the pointer of a schema that the conjunction comes from, for messages, or "" if there
+   * is none.
    */
   pathOf(conjunction: number): string {
     for (const id of this.factsOf(conjunction)) {
@@ -233,13 +243,13 @@ export class Conjunctions {
     return ""
   }
 
-  /** Whether fact `id` says that a value is not this one. */
+  /** Whether fact `id` excludes a single value. */
   isExclusion(id: number): boolean {
     const fact = this.facts[id]
     return fact.kind === "equals" && !fact.positive
   }
 
-  /** The conjunction of the facts that do not say that a value is not this one. */
+  /** Returns the conjunction without the facts that exclude single values. */
   withoutExclusions(conjunction: number): number {
     const facts = this.factsOf(conjunction)
     const lasting = facts.filter((id) => !this.isExclusion(id))
@@ -282,7 +292,7 @@ function factKey(fact: Told): string {
   }
 }
 
-/** Equal names have equal keys. */
+/** Returns a key of `names`; equal names have equal keys. */
 export function namesKey(names: Names): string {
   return typeof names === "number" ? `${names}` : JSON.stringify([...names].sort())
 }

@@ -1,13 +1,13 @@
 /**
- * What counts as evaluated: the members that `unevaluatedProperties` and `unevaluatedItems` need
- * not look at.
+ * The members that count as evaluated, so that `unevaluatedProperties` and `unevaluatedItems` do
+ * not apply to them.
  *
  * Coverage only grows with the in-place schemas that succeed, so nothing needs to be excluded: a
  * branch may rely on any set of schemas that it asserts, and the union over those sets is exact.
- * `all` and `$ref` always hold, `anyOf`, `oneOf`, `if` and `dependentSchemas` cover where the
- * branch asserts them, `not` covers nothing, and schemas beside the one that asks (cousins) are not
- * seen, because the walk begins there. For the negation the set is turned round: a branch names
- * schemas that fail, and all the others count as covering.
+ * `allOf` and `$ref` always hold. `anyOf`, `oneOf`, `if` and `dependentSchemas` cover members where
+ * the branch asserts them. `not` covers nothing. The schemas beside the one with the `unevaluated*`
+ * keyword (cousins) are not seen, because the walk begins at that one. A negation inverts the set:
+ * a branch names schemas that fail, and all the others count as covering.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -27,7 +27,7 @@ export interface Coverage {
   contains: SchemaNode[]
 }
 
-/** What is known in a branch. */
+/** The facts of a branch. */
 export interface Asserted {
   holds(node: SchemaNode): boolean
   fails(node: SchemaNode): boolean
@@ -35,14 +35,14 @@ export interface Asserted {
   isAbsent(name: string): boolean
 }
 
-/** The keyword that asks for coverage of the type with bit `type`. */
+/** Returns the schema of the `unevaluated*` keyword for the type with bit `type`. */
 export function unevaluated(keywords: Keywords, type: number): SchemaNode | null {
   return type === Types.object ? keywords.unevaluatedProperties : keywords.unevaluatedItems
 }
 
 /**
- * What is covered for `root`, its own `unevaluated*` aside, by itself and the in-place schemas that
- * are asserted.
+ * Returns what `root` and the asserted in-place schemas cover, without the `unevaluated*` keyword
+ * of `root` itself.
  */
 export function coverageOf(reader: KeywordReader, root: SchemaNode, type: number, known: Asserted): Coverage {
   const coverage = noCoverage()
@@ -52,8 +52,8 @@ export function coverageOf(reader: KeywordReader, root: SchemaNode, type: number
 }
 
 /**
- * `roots` and the in-place schemas below them that are asserted. `counts`: whether a branch of a
- * choice that is still open counts.
+ * Returns `roots` and the asserted in-place schemas below them. `counts` decides whether a branch
+ * of a choice that is still open counts.
  */
 export function assertedSchemas(
   reader: KeywordReader,
@@ -84,15 +84,15 @@ export function assertedSchemas(
   return seen
 }
 
-/** Facts that bound the coverage from above: with them, at most `coverage` is covered. */
+/** Facts that bound the coverage from above: given these facts, at most `coverage` is covered. */
 export interface BoundedCoverage {
   readonly facts: readonly number[]
   readonly coverage: Coverage
 }
 
 /**
- * All ways to bound the coverage of `root` by schemas that fail, for values that satisfy everything
- * else in `root`.
+ * Returns all ways to bound the coverage of `root` by schemas that fail, for values that satisfy
+ * everything else in `root`.
  */
 export function boundedCoverages(
   all: Conjunctions,
@@ -161,7 +161,7 @@ function assuming(facts: readonly number[], way: Way, nodes: readonly SchemaNode
   return { facts: [...facts, ...way.facts], nodes: [...nodes, ...way.nodes] }
 }
 
-/** The language of the names that are not covered. */
+/** Returns the language of the names that are not covered. */
 export function uncoveredNames({ everything, properties, patternProperties }: Coverage): ExprId {
   if (everything) return exprs.not(exprs.anyText)
   const names = [...properties.keys()].filter((name) => name.isWellFormed())
@@ -171,8 +171,8 @@ export function uncoveredNames({ everything, properties, patternProperties }: Co
 }
 
 /**
- * Marks `root` and all schemas in place below it: whether they hold is of interest to an
- * `unevaluated*`.
+ * Yields `root` and all in-place schemas below it: an `unevaluated*` keyword depends on whether
+ * they hold.
  */
 export function* inPlaceSchemas(reader: KeywordReader, root: SchemaNode): Generator<SchemaNode> {
   const seen = new Set([root])

@@ -1,10 +1,11 @@
 /**
- * What one fact says about containers: the facts it implies, and the clauses it leaves open.
+ * The consequences of one fact for containers: the facts that it implies, and the clauses that it
+ * leaves open.
  *
  * A positive schema implies its `allOf` and `$ref` targets and opens a clause for each choice. A
  * negated one is a single clause, built from duals: required ↔ absent, every property ↔ some
- * property not, items ↔ an item not, and so on (`negate.ts`). What a positive schema says of
- * members stays with the schema: specs read it from its keywords.
+ * property not, items ↔ an item not, and so on (`negate.ts`). The constraints of a positive schema
+ * on members stay with the schema: specs read them from its keywords.
  */
 import type { Limits } from "../../errors.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -16,11 +17,11 @@ import { negateContainer } from "./negate.ts"
 import { areDisjoint } from "./oneof.ts"
 
 export interface Expansion {
-  /** Facts that hold in any case. */
+  /** Facts that always hold. */
   readonly facts: readonly number[]
-  /** At least one alternative of each holds. */
+  /** At least one alternative of each clause holds. */
   readonly clauses: readonly (readonly Alternative[])[]
-  /** Exactly one schema of each holds. */
+  /** Exactly one schema of each list holds. */
   readonly ones: readonly (readonly SchemaNode[])[]
 }
 
@@ -68,8 +69,8 @@ function expandSchema(all: Conjunctions, keywords: Keywords, type: number): Expa
   const { isObserved, counted } = keywords
   const observe = (node: SchemaNode) =>
     clauses.push([[all.schema(node)], [all.fact({ kind: "uncounted", node })]])
-  // Schemas that need not hold, but would cover members if they did. Of `oneOf` no other branch
-  // holds anyway.
+  // These schemas need not hold, but cover members if they do. In a `oneOf`, no other branch holds
+  // anyway.
   for (const nodes of keywords.any)
     if (nodes.length > 1) for (const node of nodes) if (isObserved || counted.includes(node)) observe(node)
   if (keywords.conditional !== null) {
@@ -83,8 +84,8 @@ function expandSchema(all: Conjunctions, keywords: Keywords, type: number): Expa
           [fails, ...(no === null ? [] : [all.schema(no)])],
         ])
       } else {
-        // With one side only it says "then, or not if": the side that is there need not say which
-        // case it is.
+        // With one side only, the condition says "`then`, or not `if`". The side that is present
+        // need not say which case it belongs to.
         clauses.push(yes === null ? [[holds], [all.schema(no as SchemaNode)]] : [[all.schema(yes)], [fails]])
       }
     } else if (isObserved || counted.includes(test)) observe(test)
@@ -102,7 +103,10 @@ function expandSchema(all: Conjunctions, keywords: Keywords, type: number): Expa
   return { facts, clauses, ones: keywords.one }
 }
 
-/** The clauses of "not this schema": none when it says nothing of this type but "no". */
+/**
+ * Returns the clauses of "not this schema". There are none if the schema allows no value of this
+ * type.
+ */
 function negateSchema(
   all: Conjunctions,
   reader: KeywordReader,
@@ -148,7 +152,10 @@ function negateSchema(
   return [alternatives]
 }
 
-/** Some member that is not covered does not satisfy `rest`; null when all are covered. */
+/**
+ * Returns the fact that some member that is not covered violates `rest`, or null if all are
+ * covered.
+ */
 function wrongMember(all: Conjunctions, rest: SchemaNode, coverage: Coverage, type: number): number | null {
   if (coverage.everything) return null
   if (type === Types.object)
@@ -164,8 +171,8 @@ function wrongMember(all: Conjunctions, rest: SchemaNode, coverage: Coverage, ty
 }
 
 /**
- * `oneOf` as a clause: branch i and no other one, for each i; branches proven disjoint from it need
- * not be excluded.
+ * Returns `oneOf` as a clause: for each i, branch i and none of the others. Branches that are
+ * provably disjoint from branch i need not be excluded.
  */
 export function exactlyOne(
   all: Conjunctions,

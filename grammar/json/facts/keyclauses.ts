@@ -1,15 +1,15 @@
 /**
- * Clauses whose alternatives are schemas, as obligations: what a schema says key by key need not be
+ * Clauses whose alternatives are schemas, as obligations: constraints on single keys need not be
  * chosen before a key is read.
  *
- * `if`, `dependencies` and `anyOf` mostly choose between schemas that only name some properties and
- * ask for others. Such a schema is a conjunction of obligations (`obligations.ts`), and so is each
- * choice between them, by distribution: of A ∨ (B ∧ C) the obligations are A ∨ B and A ∨ C. Twenty
- * conditions then cost an object twenty bits, where choosing for each of them costs a million
- * branches. Where two alternatives ask for several things each, the choice says more in fewer
- * words, and stays one; but (A ∧ X) ∨ (¬A ∧ Y), as where `if` has both sides, is (¬A ∨ X) and (A ∨
- * Y). Schemas that speak of names by patterns, of counts, or of what others evaluate are not put
- * so.
+ * `if`, `dependencies` and `anyOf` mostly choose between schemas that only constrain some
+ * properties and require others. Such a schema is a conjunction of obligations (`obligations.ts`),
+ * and so is each choice between them, by distribution: A ∨ (B ∧ C) gives the obligations A ∨ B and
+ * A ∨ C. Twenty conditions then cost an object twenty bits, where a choice for each of them costs a
+ * million branches. If two alternatives have several requirements each, the clause is shorter than
+ * its obligations and stays a clause. The exception is (A ∧ X) ∨ (¬A ∧ Y), the form of an `if` with
+ * both sides, which is (¬A ∨ X) and (A ∨ Y). Schemas with patterns for names, with counts, or with
+ * conditions on evaluated members cannot be written as obligations.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -20,20 +20,21 @@ import { type Expansion, exactlyOne } from "./expand.ts"
 import { distinctEvents, type Event, type Obligation } from "./obligations.ts"
 import { excludeEachOther } from "./oneof.ts"
 
-/** One clause becomes at most so many obligations. */
+/** The greatest number of obligations that one clause becomes. */
 const MaxObligations = 8
 
-/** Alternatives of a `oneOf` that are compared with each other. */
+/** The greatest number of alternatives of a `oneOf` that are compared with each other. */
 const MostAlternatives = 64
 
 /**
- * Obligations that all hold; null: this cannot be put so. An obligation without events never holds.
+ * Obligations that all hold, or null if there are no equivalent obligations. An obligation without
+ * events never holds.
  */
 type Formula = readonly Obligation[] | null
 
 const never: readonly Obligation[] = [[]]
 
-/** A case and its opposite as obligations, and the names that they speak of. */
+/** A case and its negation as obligations, and the names that they are about. */
 interface Cases {
   readonly holds: readonly Obligation[]
   readonly fails: readonly Obligation[]
@@ -47,11 +48,15 @@ export class KeyClauses {
   private readonly reader: KeywordReader
   private readonly expand: (fact: number) => Expansion
   private readonly isListed: (fact: number) => boolean
-  /** By fact; null while it is being looked at, too: what comes back to itself is not put so. */
+  /**
+   * By fact. Also null while the fact is being examined, so a fact that depends on itself has no
+   * obligations.
+   */
   private readonly known = new Map<number, Formula>()
 
   /**
-   * `expand` as for values of the type object; `isListed`: whether a fact is about a few scalars.
+   * `expand` expands a fact for values of the type object. `isListed` returns whether a fact is
+   * about a few scalars.
    */
   constructor(
     all: Conjunctions,
@@ -66,9 +71,9 @@ export class KeyClauses {
   }
 
   /**
-   * The names whose values distinguish the cases of `clause`. A case is a schema that lists values,
-   * with what holds under it; the other side is its negation, which may have further cases, as in a
-   * chain of `else`. Returns null for other clauses.
+   * Returns the names whose values distinguish the cases of `clause`. A case is a schema that lists
+   * values, together with the facts that hold in it. The other side is its negation, which may have
+   * further cases, as in a chain of `else`. Returns null for other clauses.
    */
   discriminatorsOf(clause: readonly Alternative[]): ReadonlySet<string> | null {
     const names = new Set<string>()
@@ -81,7 +86,7 @@ export class KeyClauses {
     return names
   }
 
-  /** The number of cases of `clause`, with those of a chain of `else`. */
+  /** Returns the number of cases of `clause`, including those of a chain of `else`. */
   lengthOf(clause: readonly Alternative[]): number {
     let length = 0
     for (let rest: readonly Alternative[] | null = clause; rest !== null; length++) {
@@ -92,12 +97,12 @@ export class KeyClauses {
   }
 
   /**
-   * Obligations that together are equivalent to a clause of cases. Those of a later case hold only
-   * if none of the earlier cases does. Returns null if there are no such obligations.
+   * Returns obligations that together are equivalent to a clause of cases, or null if there are
+   * none. The obligations of a later case hold only if none of the earlier cases does.
    */
   ofCases(clause: readonly Alternative[]): Formula {
     const parts: Obligation[] = []
-    /** The cases before. */
+    /** The events of the earlier cases. */
     const before: Event[] = []
     for (let rest: readonly Alternative[] | null = clause; rest !== null; ) {
       const cases = this.casesOf(rest)
@@ -120,8 +125,8 @@ export class KeyClauses {
   }
 
   /**
-   * The first case of a clause, its negation, and what holds besides in each. Null for other
-   * clauses.
+   * Returns the first case of a clause, its negation, and the further facts of each. Returns null
+   * for other clauses.
    */
   private casesOf(clause: readonly Alternative[]): Cases | null {
     if (clause.length !== 2) return null
@@ -139,8 +144,8 @@ export class KeyClauses {
         if (event.kind === "some") return null
         names.add(event.name)
         if (event.kind === "absent") continue
-        // Names that are there or not, in dozens of cases, are a puzzle for who plans which keys
-        // come.
+        // Dozens of cases that depend on which names are present would make the plan of the keys
+        // hard to find.
         if (event.fact !== this.all.anything && !this.isListed(event.fact)) return null
         isTold ||= event.fact !== this.all.anything
       }
@@ -149,7 +154,7 @@ export class KeyClauses {
     return { holds, fails, yes, no, names }
   }
 
-  /** The one clause that these facts are equivalent to; null if they are not a single clause. */
+  /** Returns the one clause that these facts are equivalent to, or null if there is none. */
   private onlyClause([id, ...others]: Alternative): readonly Alternative[] | null {
     const fact = this.all.facts[id]
     if (fact?.kind !== "schema" || !fact.positive || others.length > 0) return null
@@ -163,7 +168,7 @@ export class KeyClauses {
   }
 
   /**
-   * Each event once, without values that another event holds of as well: "other than b" holds of a.
+   * Returns each event once, without values that another event includes: "other than b" includes a.
    */
   private shortened(events: Obligation): Obligation {
     const excluded = new Map<string, SchemaNode[]>()
@@ -183,11 +188,11 @@ export class KeyClauses {
     return distinctEvents(events.filter(isLeft))
   }
 
-  /** Obligations that together say what `clause` says, or null. */
+  /** Returns obligations that together are equivalent to `clause`, or null if there are none. */
   of(clause: readonly Alternative[]): Formula {
     const before: Event[] = []
     const after: Event[] = []
-    /** The one alternative that asks for several things, or for nothing. */
+    /** The one alternative that has several requirements, or none. */
     let several: readonly Obligation[] | null = null
     for (const alternative of clause) {
       const formula = this.ofMore(alternative, clause) ?? this.ofAll(alternative)
@@ -201,9 +206,9 @@ export class KeyClauses {
   }
 
   /**
-   * The alternative "more keys than these" among alternatives that ask for one of them to be
-   * missing or wrong, as where an object must differ from another: where none of those holds, a key
-   * has another name. Null for other alternatives.
+   * Returns the alternative "more keys than these", if the other alternatives say that one of these
+   * keys is absent or wrong, as where an object must differ from another. If none of the others
+   * holds, some key has another name. Returns null for other alternatives.
    */
   private ofMore([id, ...others]: Alternative, clause: readonly Alternative[]): Formula {
     const fact = this.all.facts[id]
@@ -299,8 +304,8 @@ export class KeyClauses {
 }
 
 /**
- * The obligations of (all of `left`) ∨ (all of `right`). Null if `right` is null or there would be
- * too many.
+ * Returns the obligations of (all of `left`) ∨ (all of `right`), or null if `right` is null or
+ * there would be too many.
  */
 function eachOf(left: readonly Obligation[], right: Formula): Formula {
   if (right === null) return null
@@ -321,12 +326,12 @@ function saysMore(keywords: Keywords): boolean {
   )
 }
 
-/** Whether a keyword is there and not `true`. */
+/** Whether a keyword is present and not `true`. */
 function saysSomething(node: SchemaNode | null): boolean {
   return node !== null && node.value.kind !== "true"
 }
 
-/** `formula` without the events "not there" of names that it asks for. */
+/** Returns `formula` without the events "absent" of names that it requires. */
 function withoutAbsence(all: Conjunctions, formula: readonly Obligation[]): readonly Obligation[] {
   const present = new Set<string>()
   for (const obligation of formula) {
@@ -337,7 +342,7 @@ function withoutAbsence(all: Conjunctions, formula: readonly Obligation[]): read
   const rest = formula.map((obligation) =>
     obligation.filter((event) => event.kind !== "absent" || !present.has(event.name)),
   )
-  // What asks for a value asks for the name too.
+  // An obligation for a value requires the name as well.
   const asked = new Set<string>()
   for (const obligation of rest) {
     const [event] = obligation

@@ -1,8 +1,9 @@
 /**
- * What the facts of one branch say about other facts: whether an alternative holds in any case,
+ * Conclusions from the facts of one branch about other facts: whether an alternative always holds,
  * cannot hold, or is open.
  *
- * Sound, not complete: "open" is always right, and containers inside are taken on trust.
+ * They are sound, not complete: "open" is always right, and nested containers are assumed to be
+ * satisfiable.
  */
 
 import { memberValues } from "../object/objectspec.ts"
@@ -10,20 +11,20 @@ import type { KeywordReader } from "../read/keywordreader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, type Fact, Types } from "./conjunction.ts"
 
-/** What comparing with a fact costs, in facts looked at. */
+/** The cost of a comparison with a fact, in facts. */
 export const ComparisonWork = 1 / 8
 
-/** Holds in any case, cannot hold, or is still open. */
+/** Always holds, cannot hold, or is still open. */
 type Status = "holds" | "fails" | "open"
 
-/** Questions that may take long, and the account of that work. */
+/** Questions that may take long, and the function that accounts for work. */
 interface KnownWork {
   mayHaveValue(conjunction: number): boolean
-  /** Called before something is looked for among all facts, with what it costs for each of them. */
+  /** Called before a search among all facts, with the cost per fact. */
   spend(workPerFact: number): void
 }
 
-/** What the facts of a branch say about other facts. */
+/** Decides other facts from the facts of a branch. */
 export class Known {
   private readonly all: Conjunctions
   private readonly work: KnownWork
@@ -33,12 +34,10 @@ export class Known {
   private readonly members: ((name: string) => number) | null
   private readonly values = new Map<string, number>()
   private readonly statuses = new Map<number, Status>()
-  /**
-   * The schemas that hold, and those that do not, each as the first one that is written like it.
-   */
+  /** The schemas that hold, and those that do not. Each stands for all that are written like it. */
   private readonly said: { right?: Set<SchemaNode>; wrong?: Set<SchemaNode> } = {}
 
-  /** What `facts` say of values of the type with bit `type`. */
+  /** Collects the statements of `facts` about values of the type with bit `type`. */
   constructor(
     all: Conjunctions,
     reader: KeywordReader,
@@ -103,7 +102,10 @@ export class Known {
     }
   }
 
-  /** Whether a schema is written like one of those that hold, or that do not. */
+  /**
+   * Whether some schema among the facts is written like `node`: one that holds, or with `hold`
+   * false, one that does not.
+   */
   private isSaid(node: SchemaNode, hold: boolean): boolean {
     const known = hold ? "right" : "wrong"
     let nodes = this.said[known]
@@ -116,7 +118,7 @@ export class Known {
       }
       this.said[known] = nodes
     }
-    // Mostly nothing is denied, and then nothing is compared.
+    // Most branches have no negated schemas; then there is nothing to compare.
     return nodes.size > 0 && nodes.has(this.all.first(node))
   }
 

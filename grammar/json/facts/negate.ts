@@ -1,5 +1,6 @@
 /**
- * Duals: what it takes for a container not to satisfy its keywords. Each alternative is one way.
+ * Duals: the conditions under which a container violates its keywords. Each alternative is one way
+ * to violate them.
  *
  * required ↔ a name absent · every property of a class satisfies S ↔ some property of that class
  * does not · bounds on counts ↔ the strict opposite bound · items ↔ an item that does not ·
@@ -11,7 +12,7 @@ import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { type Alternative, type Conjunctions, Infinite, type Names, typeBit } from "./conjunction.ts"
 
-/** The names that `properties` does not declare and `patternProperties` does not match. */
+/** Returns the names that `properties` does not declare and `patternProperties` does not match. */
 function restNames({ properties, patternProperties }: Keywords): Names {
   if (patternProperties.length === 0) return new Set(properties.keys())
   const declared = [...properties.keys()].filter((name) => name.isWellFormed())
@@ -24,7 +25,8 @@ function objectDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   const wrong = (node: SchemaNode) => all.schema(node, false)
   for (const name of keywords.required) {
     const node = keywords.properties.get(name)
-    // Not there, or there and wrong: if it is there, it is wrong.
+    // The property is absent, or present with a wrong value. Both say: if it is present, its value
+    // is wrong.
     alternatives.push([
       node === undefined || node.value.kind === "true"
         ? all.fact({ kind: "absent", name })
@@ -93,7 +95,7 @@ function arrayDuals(all: Conjunctions, keywords: Keywords): Alternative[] {
   return alternatives
 }
 
-/** Ways for a container of the same type to differ from `value`. */
+/** Returns the ways for a container of the same type to differ from `value`. */
 function equalsDuals(all: Conjunctions, value: JsonNode): Alternative[] {
   if (value.kind === "array") {
     const alternatives = sizeDuals(all, value.items.length, value.items.length)

@@ -2,10 +2,10 @@
  * Obligations: clauses of a branch that an object meets key by key, so that they need not be
  * multiplied out.
  *
- * A clause is one when each of its alternatives speaks of a single key: the property is not there,
- * or it is and its value satisfies a fact, or some property of a class has such a value. The object
- * frame keeps the set of those that are not met yet. So `not` over many properties, `oneOf` over
- * overlapping objects and the like cost one bit a clause.
+ * A clause is an obligation if each of its alternatives is about a single key: the property is
+ * absent, or it is present and its value satisfies a fact, or some property of a class has such a
+ * value. The object frame keeps the set of obligations that are not met yet. So `not` over many
+ * properties, `oneOf` over overlapping objects and the like cost one bit per clause.
  */
 import { type Alternative, type Conjunctions, type Names, namesKey } from "./conjunction.ts"
 
@@ -15,10 +15,10 @@ export type Event =
   | { readonly kind: "value"; readonly name: string; readonly fact: number }
   | { readonly kind: "some"; readonly names: Names; readonly fact: number }
 
-/** Any one of these meets it. */
+/** Any one of these events meets the obligation. */
 export type Obligation = readonly Event[]
 
-/** The clause as an obligation, or null when an alternative speaks of more than one key. */
+/** Returns the clause as an obligation, or null if an alternative is about more than one key. */
 export function obligationOf(all: Conjunctions, clause: readonly Alternative[]): Obligation | null {
   const events: Event[] = []
   for (const alternative of clause) {
@@ -42,7 +42,7 @@ export function obligationOf(all: Conjunctions, clause: readonly Alternative[]):
   return events
 }
 
-/** Each of the events once. */
+/** Returns each of the events once. */
 export function distinctEvents(events: Obligation): Obligation {
   if (events.length < 2) return events
   const distinct = new Map<string, Event>()

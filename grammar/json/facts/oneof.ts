@@ -2,10 +2,11 @@
  * Cheap proofs that two schemas exclude each other, so that `oneOf` may be read as `anyOf` between
  * them.
  *
- * Three rules, looked up through `allOf` and `$ref`: no common type; a property that one of them
- * requires has disjoint values in both (types, enum, const); one requires a name that the other,
- * closed, does not know. A schema with alternatives excludes what each of them excludes. No proof
- * is no harm: the exact form excludes the other branches by their negation.
+ * Three rules, which follow `allOf` and `$ref`: the schemas have no common type; a property that
+ * one of them requires has disjoint values in both (types, enum, const); one requires a name that
+ * the other, closed, does not declare. A schema with alternatives excludes what each of them
+ * excludes. A missing proof does no harm: the exact form excludes the other branches by their
+ * negation.
  */
 import { checkTime } from "../../deadline.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -14,25 +15,26 @@ import { valueKey } from "../read/value.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { AllTypes, Types, typeBit } from "./conjunction.ts"
 
-/** What a schema says in any case, its `allOf` and `$ref` included. */
+/** The constraints that a schema always imposes, including those of its `allOf` and `$ref`. */
 interface Profile {
   types: number
-  /** Keys of the values that it allows, or null. */
+  /** Keys of the values that it allows, or null if they are not listed. */
   values: ReadonlySet<string> | null
-  /** The schema itself, and those that hold with it. */
+  /** The schema itself, and the schemas that always hold with it. */
   readonly parts: readonly Keywords[]
   /**
-   * What is known of its alternatives beside another schema: those of both meet again and again. By
-   * schema, bits of types.
+   * Memoized proofs about its alternatives and another schema, since the same pairs are compared
+   * many times. By schema; bits of types.
    */
   proofs: Map<SchemaNode, { asked: number; proven: number }> | null
 }
 
-/** Proofs look so many levels down, through properties and alternatives. */
+/** Proofs follow properties and alternatives down to this depth. */
 const MaxDepth = 4
 
 /**
- * Whether no value of the type with bit `type` satisfies both; false when there is no cheap proof.
+ * Whether no value of the type with bit `type` satisfies both schemas. Returns false if there is no
+ * cheap proof.
  */
 export function areDisjoint(
   reader: KeywordReader,
@@ -67,7 +69,7 @@ export function areDisjoint(
   )
 }
 
-/** Whether one of the lists of alternatives of `a` has only such as are disjoint from `b`. */
+/** Whether `a` has a list of alternatives all of which are disjoint from `b`. */
 function excludeEach(
   reader: KeywordReader,
   a: SchemaNode,
@@ -82,7 +84,7 @@ function excludeEach(
   if ((known.asked & type) === 0) {
     checkTime()
     profile.proofs.set(b, known)
-    // Before it is answered: what leads back to the same question proves nothing.
+    // The mark precedes the proof: a proof that leads back to the same question proves nothing.
     known.asked |= type
     try {
       const excludeAll = (nodes: readonly SchemaNode[]) =>
@@ -97,7 +99,7 @@ function excludeEach(
   return (known.proven & type) !== 0
 }
 
-/** As `areDisjoint`, for values of any type. */
+/** Like `areDisjoint`, for values of any type. */
 export function excludeEachOther(reader: KeywordReader, a: SchemaNode, b: SchemaNode, depth = 0): boolean {
   const types = profileOf(reader, a).types & profileOf(reader, b).types
   for (const type of Object.values(Types)) {
@@ -106,7 +108,7 @@ export function excludeEachOther(reader: KeywordReader, a: SchemaNode, b: Schema
   return true
 }
 
-/** The JSON types that `node` allows, its `enum`, `allOf` and `$ref` taken into account. */
+/** Returns the JSON types that `node` allows, considering its `enum`, `allOf` and `$ref`. */
 export function typesOf(reader: KeywordReader, node: SchemaNode): number {
   return profileOf(reader, node).types
 }
@@ -116,12 +118,12 @@ function isDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return true
 }
 
-/** Whether a closed object schema does not know `name`. */
+/** Whether an object schema is closed and does not declare `name`. */
 function isClosedTo({ additional, patternProperties, properties }: Keywords, name: string): boolean {
   return additional?.value.kind === "false" && patternProperties.length === 0 && !properties.has(name)
 }
 
-/** The schemas of the property `name`. */
+/** Yields the schemas of the property `name`. */
 function* valuesOf({ parts }: Profile, name: string): Generator<SchemaNode> {
   for (const { properties } of parts) {
     const node = properties.get(name)

@@ -1,18 +1,18 @@
 /**
- * Objects that leave it unsaid which names they may have beside those that they declare.
+ * Objects that do not say which names they may have besides the declared ones.
  *
- * Under `openObjects: "declared"` such an object takes its declared names alone. Who declares, and
- * whether something is said, is counted over all schemas in force for the object, as
- * `unevaluatedProperties` counts them (`coverage.ts`): the schemas of the object, `allOf`, `$ref`,
- * and the branches of choices that hold. Objects are closed where they are written
- * (`object/closing.ts`), not where schemas are read, so a negation means what it means in the
- * schema, and every text that is written is valid without the policy too.
+ * Under `openObjects: "declared"` such an object takes its declared names only. The declared names,
+ * and whether the schema says anything about other names, are collected from all schemas in force
+ * for the object, in the way of `unevaluatedProperties` (`coverage.ts`): the schemas of the object,
+ * `allOf`, `$ref`, and the branches of choices that hold. Objects are closed where they are written
+ * (`object/closing.ts`), not where schemas are read, so a negation means the same as in the schema,
+ * and every text that is written is valid without the policy too.
  *
- * Which branches hold is known where a branch is chosen. Those of `anyOf` may hold beside the
- * chosen one, and a `then` may hold without its `if`: where that changes which names there may be,
- * both cases are told apart (`counted` of the keywords). For many such choices that would be too
- * many cases. Then of an `anyOf` the chosen branch counts alone, and of a condition that is left
- * open both sides do.
+ * Which branches hold is known where a branch is chosen. Other branches of an `anyOf` may hold
+ * beside the chosen one, and a `then` may hold without its `if`. Where that changes which names are
+ * possible, the search distinguishes both cases (`counted` of the keywords). Many such choices
+ * would make too many cases. Then only the chosen branch of an `anyOf` counts, and both sides of a
+ * condition that is left open count.
  */
 import { checkTime } from "../../deadline.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -23,15 +23,16 @@ import { type Asserted, assertedSchemas } from "./coverage.ts"
 import { areDisjoint } from "./oneof.ts"
 
 /**
- * So many alternatives of an `anyOf`, and so many choices of an object, are told apart by whether
- * they hold.
+ * The greatest number of alternatives of an `anyOf`, and of choices of an object, for which the
+ * search distinguishes whether they hold.
  */
 const MostAlternatives = 4
 const MostChoices = 8
 
 /**
- * The names that the schemas in force declare or require; null: they have no `properties`, or speak
- * of others. `isOpen`: choices are left to the object, and all their branches count.
+ * Returns the names that the schemas in force declare or require. Returns null if they have no
+ * `properties`, or constrain other names. `isOpen`: choices are left to the object, and all their
+ * branches count.
  */
 export function declaredInForce(
   reader: KeywordReader,
@@ -52,8 +53,8 @@ export function declaredInForce(
 }
 
 /**
- * Marks the in-place schemas of an object of which it must be known whether they hold. `nodes`:
- * schemas that can be reached, the first of them that of the whole. Returns those that are marked.
+ * Marks the in-place schemas of an object for which the search must know whether they hold. `nodes`
+ * are the reachable schemas, the root schema first. Returns the marked schemas.
  */
 export function countBranches(reader: KeywordReader, nodes: readonly SchemaNode[]): SchemaNode[] {
   const marked: SchemaNode[] = []
@@ -70,14 +71,14 @@ export function countBranches(reader: KeywordReader, nodes: readonly SchemaNode[
 }
 
 /**
- * Of the schemas that can be reached, those whose `properties` are all the names there may be
- * unless a branch in force says more.
+ * Returns the reachable schemas whose `properties` are all the possible names unless a branch in
+ * force adds more.
  */
 export function closingSchemas(reader: KeywordReader, root: SchemaNode): ReadonlySet<SchemaNode> {
   const nodes = new Set([root])
   for (const node of nodes) for (const child of reader.of(node).below) nodes.add(child)
   const closing = new Set<SchemaNode>()
-  // Branches come to them.
+  // The loop below adds the branches.
   const schemas = new Set(valueSchemas(reader, nodes))
   for (const schema of schemas) {
     const always = inAnyCase(reader, schema)
@@ -93,7 +94,7 @@ export function closingSchemas(reader: KeywordReader, root: SchemaNode): Readonl
   return closing
 }
 
-/** The schemas that values are held to, not those in place below them. */
+/** Returns the schemas that apply to values, without the in-place schemas below them. */
 function valueSchemas(reader: KeywordReader, nodes: Iterable<SchemaNode>): ReadonlySet<SchemaNode> {
   const [first] = nodes
   const roots = new Set([first])
@@ -111,20 +112,20 @@ function valueSchemas(reader: KeywordReader, nodes: Iterable<SchemaNode>): Reado
   return roots
 }
 
-/** In-place schemas of `node` of which it must be known whether they hold. */
+/** In-place schemas of `node` for which the search must know whether they hold. */
 interface Choice {
   readonly node: SchemaNode
   readonly schemas: readonly SchemaNode[]
 }
 
-/** A schema in place below an object's, and what is declared where it counts. */
+/** An in-place schema of an object, and the names that are declared where it applies. */
 interface InPlace {
   readonly schema: SchemaNode
   readonly names: ReadonlySet<string>
   readonly isDeclared: boolean
 }
 
-/** The choices below `root` that change which names there may be. */
+/** Returns the choices below `root` that change which names are possible. */
 function choicesOf(reader: KeywordReader, root: SchemaNode): Choice[] {
   const choices: Choice[] = []
   const seen = new Set([root])
@@ -172,8 +173,8 @@ function* ownChoices(
 }
 
 /**
- * Whether a schema, or one in place below it, declares a name that is not in `names`, or speaks of
- * others.
+ * Whether a schema, or an in-place schema below it, declares a name that is not in `names`, or
+ * constrains other names.
  */
 function addsNames(
   reader: KeywordReader,
@@ -192,14 +193,14 @@ function addsNames(
   return false
 }
 
-/** `root` and what `allOf` and `$ref` add to it. */
+/** Returns `root` and the schemas that `allOf` and `$ref` add to it. */
 function inAnyCase(reader: KeywordReader, root: SchemaNode): SchemaNode[] {
   const seen = new Set([root])
   for (const node of seen) for (const child of reader.of(node).all) seen.add(child)
   return [...seen]
 }
 
-/** The in-place schemas that may hold or fail. */
+/** Returns the in-place schemas that may hold or fail. */
 function branchesOf({ any, one, conditional, dependentSchemas }: Keywords): SchemaNode[] {
   const branches = [...any.flat(), ...one.flat(), ...dependentSchemas.map(([, child]) => child)]
   if (conditional === null) return branches

@@ -1,13 +1,13 @@
 /**
- * What is plain to see of a schema: types of which every value satisfies it, types of which some
- * value does, and types of which none does. Bits of a number each; what is not plain is left open,
- * in all three.
+ * Types that can be decided for a schema at sight: the types all of whose values satisfy it, the
+ * types with some value that does, and the types that may have one. Each is a number of type bits;
+ * a type that is not decided is left open in all three.
  *
- * One pass, linear in what it looks at: own keywords by the smallest value that they could admit
- * (an empty object or array, else the required members alone), in-place keywords by the bits of
- * their schemas. Where the answer is yes, no spec, no clause and no automaton has to be made to
- * know it. A schema is finished after all that its value is made of, so the order in which they
- * finish is a rank (see `satisfiable.ts`).
+ * One pass decides, linear in the keywords that it looks at. It tests a schema's own keywords on
+ * the smallest value that they could admit (an empty object or array, else the required members
+ * alone), and combines the bits of in-place schemas. If some type has a value, no spec, clause or
+ * automaton is needed to find that out. A schema is finished after all the schemas of which its
+ * value is made, so the order in which they finish is a rank (see `satisfiable.ts`).
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
@@ -24,11 +24,11 @@ import { AllTypes, type Conjunctions, type Fact, Infinite, Types, typeBit } from
 import { areDisjoint } from "./oneof.ts"
 
 export interface Plain {
-  /** Types of which every value satisfies it. */
+  /** Types all of whose values satisfy the schema. */
   readonly all: number
-  /** Types of which some value does; holds `all`. */
+  /** Types with some value that satisfies it; a superset of `all`. */
   readonly some: number
-  /** All other types have no value. */
+  /** Types that may have a value; all other types have none. */
   readonly possible: number
 }
 
@@ -36,15 +36,15 @@ const everything: Plain = { all: AllTypes, some: AllTypes, possible: AllTypes }
 const nothing: Plain = { all: 0, some: 0, possible: 0 }
 const unknown: Plain = { all: 0, some: 0, possible: AllTypes }
 
-/** Nesting that is followed; below it nothing is plain. */
+/** The greatest depth of nesting that is followed; deeper schemas are left open. */
 const MaxDepth = 256
-/** Of the conjunction that says nothing. */
+/** Rank of the empty conjunction. */
 const LowestRank = -1
 
 export class PlainSchemas {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
-  /** Called when a schema turns out to have a value. */
+  /** Called when a schema is found to have a value. */
   private readonly nextRank: () => number
   /** By node id. */
   private readonly known: (Plain | undefined)[] = []
@@ -56,7 +56,7 @@ export class PlainSchemas {
   private readonly isBlind: boolean
   private readonly isAnyTextAllowed: boolean
 
-  /** `isBlind` turns these shortcuts off: tests compare both results. */
+  /** `isBlind` turns these shortcuts off, so that tests can compare both results. */
   constructor(all: Conjunctions, reader: KeywordReader, nextRank: () => number, isBlind = false) {
     this.all = all
     this.reader = reader
@@ -65,13 +65,15 @@ export class PlainSchemas {
     this.isAnyTextAllowed = reader.allowedText === exprs.anyText
   }
 
-  /** Whether `conjunction` may have values of the type with bit `type`; false is certain. */
+  /**
+   * Whether `conjunction` may have values of the type with bit `type`. The answer false is certain.
+   */
   isPossible(conjunction: number, type: number): boolean {
     return (this.ofConjunction(conjunction).possible & type) !== 0
   }
 
   /**
-   * A rank if `conjunction` plainly has a value, above those of all that it is made of; else null.
+   * Returns a rank above those of all parts of `conjunction` if it has a value at sight, else null.
    */
   rankOf(conjunction: number): number | null {
     if (this.ofConjunction(conjunction).some === 0) return null
@@ -150,7 +152,7 @@ export class PlainSchemas {
     return result
   }
 
-  /** A value that none of the other branches takes is one that exactly one of them takes. */
+  /** If exactly one branch takes a value and all other branches refuse it, `oneOf` takes it. */
   private one(nodes: readonly SchemaNode[]): Plain {
     let [all, some, once, twice] = [0, 0, 0, 0]
     for (const node of nodes) {
@@ -187,13 +189,13 @@ export class PlainSchemas {
     const keywords = this.reader.of(node)
     const all = AllTypes & ~plain.possible
     let some = all
-    // Finitely many values leave others; an object without members lacks what is required.
+    // A finite list of values leaves others; an object without members lacks the required ones.
     if (keywords.enum !== null) some |= Types.string | Types.number
     if (keywords.required.length > 0) some |= Types.object
     return { all, some, possible: AllTypes & ~plain.all }
   }
 
-  /** What `enum` leaves of the own keywords. */
+  /** Returns the part of the own keywords that `enum` leaves. */
   private values(keywords: Keywords, values: readonly JsonNode[]): Plain {
     let [some, possible] = [0, 0]
     for (const value of values) {
@@ -253,14 +255,17 @@ export class PlainSchemas {
     return { all, some: some | all, possible }
   }
 
-  /** Scalars that a text can hold. */
+  /** Whether the value is a scalar that a text may hold. */
   private isPlainValue(value: JsonNode): boolean {
     return value.kind === "string"
       ? this.reader.allows(value.value)
       : value.kind !== "object" && value.kind !== "array"
   }
 
-  /** Whether the required members alone, or with new names beside them, are enough. */
+  /**
+   * Whether an object of the required members, if necessary with further new names, satisfies the
+   * keywords.
+   */
   private hasObject(keywords: Keywords): boolean {
     const { required, properties, additional, minProperties, maxProperties } = keywords
     const { dependentRequired, dependentSchemas } = keywords
@@ -278,7 +283,7 @@ export class PlainSchemas {
         const { size } = new Set(required)
         if (Math.max(size, minProperties) > maxProperties) return false
         isAdditional = size < minProperties
-        // Which names there may be is a question of all schemas in force.
+        // Which names are possible depends on all schemas in force.
         if (isAdditional && this.reader.closesObjects && keywords.declaresNames) return false
       }
       for (const name of required) {
@@ -292,7 +297,7 @@ export class PlainSchemas {
     return true
   }
 
-  /** Whether as many items as there must be are enough. */
+  /** Whether an array with the least number of items satisfies the keywords. */
   private hasArray(keywords: Keywords): boolean {
     const { minItems, maxItems, contains, unique, prefix, rest } = keywords
     if (minItems > maxItems || (contains !== null && contains.min > 0)) return false
@@ -305,8 +310,8 @@ export class PlainSchemas {
 }
 
 /**
- * Values that satisfy both. Where each leaves something out, it is not plain that something
- * remains.
+ * Returns the values that satisfy both. If each of them leaves something out, it is open whether
+ * anything remains.
  */
 function both(a: Plain, b: Plain): Plain {
   if (a === everything) return b
@@ -352,7 +357,8 @@ function hasText({ patterns, minLength, maxLength }: Keywords): boolean {
   try {
     return !exprs.isNever(expr)
   } catch (error) {
-    // Too hard to see: whoever has to know will say so, with the place.
+    // The pattern is too hard to decide here. The code that must decide it reports the error with
+    // its path.
     if (error instanceof GrammarError && !(error instanceof TimeError)) return false
     throw error
   }

@@ -1,23 +1,24 @@
 /**
  * Satisfiability: which conjunctions have a finite value at all.
  *
- * Least fixpoint over the conjunctions that are reachable from the one asked for: all begin as
- * unproductive; one becomes productive when some branch of some type can be built from parts that
- * already are; then those that wait for it are looked at again. What is still unproductive when
- * nothing changes has no value, however deep one looks. The order in which conjunctions become
- * productive is a rank: a witness is built from parts of lower rank only, so it is finite.
+ * The answer is a least fixpoint over the conjunctions that are reachable from the given one. All
+ * begin as unproductive. One becomes productive when some branch of some type can be built from
+ * parts that already are; then the conjunctions that wait for it are evaluated again. A conjunction
+ * that is still unproductive when nothing changes any more has no value of any depth. The order in
+ * which conjunctions become productive is a rank: a witness is built from parts of lower rank only,
+ * so it is finite.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
 
-/** Asks whether a part is productive; a `false` may turn out to be `true` later. */
+/** Returns whether a part is productive. A `false` may become `true` later. */
 export type Lookup = (conjunction: number) => boolean
 
-/** A conjunction that is looked at. */
+/** The state of a conjunction that is being evaluated. */
 interface Waiter {
-  /** Who asked for it. */
+  /** The conjunctions that asked for it. */
   readonly waiters: Set<number>
-  /** How often it was looked at, and parts of it that have become productive since. */
+  /** How often it was evaluated, and how many of its parts have become productive since. */
   runs: number
   news: number
 }
@@ -26,9 +27,9 @@ const newWaiter = (): Waiter => ({ waiters: new Set(), runs: 0, news: 0 })
 
 export class Satisfiability {
   private readonly limits: Limits
-  /** Whether the conjunction has a value, given what is known of its parts. */
+  /** Whether the conjunction has a value, given the current answers for its parts. */
   private readonly evaluate: (conjunction: number, lookup: Lookup) => boolean
-  /** The rank of a conjunction that is plainly productive, else null. */
+  /** Returns the rank of a conjunction that is productive at sight, else null. */
   private readonly plainRank: (conjunction: number) => number | null
   /** Settled answers, by conjunction. */
   private readonly known: (boolean | undefined)[] = []
@@ -51,10 +52,10 @@ export class Satisfiability {
     return this.settled(conjunction) ?? this.solve(conjunction)
   }
 
-  /** A rank above all that were given so far. */
+  /** Returns a rank above all earlier ones. */
   readonly nextRank = (): number => this.rankCount++
 
-  /** What is known without a search. */
+  /** Returns the answer if it is known without a search. */
   private settled(conjunction: number): boolean | undefined {
     const known = this.known[conjunction]
     if (known !== undefined) return known
@@ -65,12 +66,12 @@ export class Satisfiability {
     return true
   }
 
-  /** Position in the order in which conjunctions were found productive. */
+  /** Returns the position in the order in which conjunctions were found productive. */
   rank(conjunction: number): number {
     return this.isProductive(conjunction) ? this.ranks[conjunction] : Number.POSITIVE_INFINITY
   }
 
-  /** Whether a question is being answered; what is asked meanwhile is part of it. */
+  /** Whether a question is being answered. Questions asked meanwhile are part of it. */
   get isSolving(): boolean {
     return this.depth > 0
   }
@@ -85,7 +86,10 @@ export class Satisfiability {
   }
 
   private search(root: number): boolean {
-    /** Who has to be looked at again when a conjunction turns out to be productive. */
+    /**
+     * The state of each conjunction of this search, with those to evaluate again when it becomes
+     * productive.
+     */
     const waiting = new Map<number, Waiter>([[root, newWaiter()]])
     const queue = [root]
     const queued = new Set(queue)
@@ -93,7 +97,7 @@ export class Satisfiability {
       queued.add(conjunction)
       queue.push(conjunction)
     }
-    /** Those that have news, but not enough to be looked at before everything else. */
+    /** Conjunctions with news, but not enough to be evaluated before all others. */
     const later = new Set<number>()
     let steps = 0
     for (;;) {
@@ -110,15 +114,15 @@ export class Satisfiability {
       checkTime()
       const own = waiting.get(conjunction) as Waiter
       const discovered = this.look(conjunction, own, waiting)
-      // Depth first: the parts just met are looked at before anything else.
+      // Depth first: new parts are evaluated before anything else.
       discovered?.forEach(enqueue)
       if (discovered !== null) continue
       for (const waiter of own.waiters) {
         if (queued.has(waiter) || this.known[waiter] === true) continue
         const entry = waiting.get(waiter) as Waiter
         entry.news++
-        // What needs many parts is not looked at after each of them, only when it has twice as many
-        // news as before.
+        // A conjunction with many parts is not evaluated after each of them, but only when it has
+        // twice as many news as before.
         if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
         else enqueue(waiter)
       }
@@ -130,8 +134,8 @@ export class Satisfiability {
   }
 
   /**
-   * Evaluates `conjunction` once more. Returns null if it is productive, else its parts that were
-   * not met before.
+   * Evaluates `conjunction` once more. Returns null if it is productive, else those of its parts
+   * that were not met before.
    */
   private look(conjunction: number, own: Waiter, waiting: Map<number, Waiter>): readonly number[] | null {
     own.runs++
@@ -152,7 +156,7 @@ export class Satisfiability {
     if (!isProductive) return discovered
     this.ranks[conjunction] = this.nextRank()
     this.known[conjunction] = true
-    // Parts that were not needed after all have not been looked at.
+    // The evaluation did not need these parts in the end, and they have not been evaluated.
     for (const part of discovered) waiting.delete(part)
     return null
   }

@@ -1,13 +1,13 @@
 /**
  * Schemas whose verdict on an object can be kept while its keys are read, so that a `oneOf` over
- * hundreds of them is counted in the end and never multiplied out.
+ * hundreds of them is counted when the object ends and never multiplied out.
  *
- * What a schema says of single keys holds unless one of several events happens: a name is missing,
- * a value is wrong, a key has a name that it must not have. That is an obligation
- * (`obligations.ts`) turned round: the schema holds where the obligation is not met. So the verdict
- * on `oneOf` is "exactly one of these obligations is not met", and `anyOf`, `allOf`, `not` and `if`
- * combine verdicts likewise, at any depth. Counts of keys, and what others evaluate, are not put
- * so.
+ * The constraints of a schema on single keys hold unless one of several events happens: a name is
+ * missing, a value is wrong, a key has a name that it must not have. These events are an obligation
+ * (`obligations.ts`) with the opposite meaning: the schema holds if the obligation is not met. So
+ * the verdict on `oneOf` is "exactly one of these obligations is not met", and `anyOf`, `allOf`,
+ * `not` and `if` combine verdicts likewise, at any depth. Counts of keys and conditions on
+ * evaluated members have no verdict.
  */
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
@@ -22,11 +22,11 @@ export type Quantity = "one" | "some" | "all"
 
 export type Verdict =
   /**
-   * Holds where the obligation is not met. `names`: what the schema declares, in the order of the
-   * text.
+   * Holds if the obligation is not met. `names` are the names that the schema declares, in the
+   * order of the text.
    */
   | { readonly kind: "unmet"; readonly obligation: Obligation; readonly names: readonly string[] }
-  /** Holds where so many of the parts hold; turned round where it is negated. */
+  /** Holds if one, some or all of the parts hold. `isNegated` inverts it. */
   | { readonly kind: Quantity; readonly isNegated: boolean; readonly parts: readonly Verdict[] }
 
 const holds: Verdict = { kind: "all", isNegated: false, parts: [] }
@@ -36,7 +36,10 @@ export class Verdicts {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
   private readonly keyClauses: KeyClauses
-  /** By node; null while it is being looked at, too: what comes back to itself is not put so. */
+  /**
+   * By node. Also null while the node is being examined, so a schema that leads back to itself has
+   * no verdict.
+   */
   private readonly known = new Map<SchemaNode, Verdict | null>()
 
   constructor(all: Conjunctions, reader: KeywordReader, keyClauses: KeyClauses) {
@@ -45,7 +48,10 @@ export class Verdicts {
     this.keyClauses = keyClauses
   }
 
-  /** That so many of `nodes` hold for an object; null: it is not put so. */
+  /**
+   * Returns the verdict that one, some or all of `nodes` hold for an object, or null if there is
+   * none.
+   */
   of(kind: Quantity, nodes: readonly SchemaNode[]): Verdict | null {
     const parts: Verdict[] = []
     for (const node of nodes) {
@@ -56,7 +62,7 @@ export class Verdicts {
     return { kind, isNegated: false, parts }
   }
 
-  /** That one of the alternatives holds; null: it is not put so. */
+  /** Returns the verdict that one of the alternatives holds, or null if there is none. */
   ofClause(clause: readonly Alternative[]): Verdict | null {
     const parts: Verdict[] = []
     for (const alternative of clause) {
@@ -101,7 +107,7 @@ export class Verdicts {
     return parts.every((part) => part !== null) ? allOf(parts) : null
   }
 
-  /** What the schema itself says of keys. */
+  /** Returns the verdict of the schema's own constraints on keys. */
   private ofOwn(keywords: Keywords): Verdict | null {
     const clause = negateContainer.object(this.all, keywords)
     const single = obligationOf(this.all, clause)
@@ -127,7 +133,10 @@ function someOf(a: Verdict | null, b: Verdict | null): Verdict | null {
   return a === null || b === null ? null : { kind: "some", isNegated: false, parts: [a, b] }
 }
 
-/** All of `parts`; those that say something of keys alone are one. */
+/**
+ * Returns the conjunction of `parts`. The parts that constrain single keys only are merged into
+ * one.
+ */
 function allOf(parts: readonly Verdict[]): Verdict {
   const rest: Verdict[] = []
   const events: Event[] = []
@@ -148,8 +157,8 @@ function allOf(parts: readonly Verdict[]): Verdict {
 }
 
 /**
- * The obligations that a verdict rests on, with what their schemas name; one may come several
- * times.
+ * Yields the obligations that a verdict depends on, with the names that their schemas declare. An
+ * obligation may occur several times.
  */
 export function* leavesOf(verdict: Verdict): Generator<Extract<Verdict, { kind: "unmet" }>> {
   if (verdict.kind === "unmet") yield verdict
@@ -157,8 +166,8 @@ export function* leavesOf(verdict: Verdict): Generator<Extract<Verdict, { kind: 
 }
 
 /**
- * An order of all names in which each of `lists` is in its own order, names that are met first
- * before others; null: there is none. Linear in the names.
+ * Returns an order of all names that contains each of `lists` in its own order, or null if there is
+ * none. Names that occur earlier come first. Linear in the names.
  */
 export function commonOrder(lists: readonly (readonly string[])[]): string[] | null {
   const after = new Map<string, string[]>()
@@ -173,8 +182,8 @@ export function commonOrder(lists: readonly (readonly string[])[]): string[] | n
       waits.set(name, (waits.get(name) as number) + 1)
     }
   }
-  // Of names that wait for none the one that was met first comes next; what it sets free comes
-  // right behind it.
+  // Among the names without predecessors, the one that occurs first comes next. The names that it
+  // releases follow right behind it.
   const order: string[] = []
   const open = [...waits.keys()].filter((name) => waits.get(name) === 0).reverse()
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
