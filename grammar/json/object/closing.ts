@@ -1,10 +1,11 @@
 /**
- * Objects that take their declared names alone (`facts/openobjects.ts`): specs without classes of
+ * Objects that take their declared names only (`facts/openobjects.ts`): specs without classes of
  * other names.
  *
- * Names that are required count as declared: nobody asks for a name that may not come. A branch
- * that cannot be finished with these, since it needs more names or another one, is left out. Where
- * that would be all of them, the object stays open: the policy makes nothing unsatisfiable.
+ * Required names count as declared, since a schema would not require a name that it does not allow.
+ * A branch is dropped if it cannot be finished with the declared names, because it needs more names
+ * or another one. If all branches would be dropped, the object stays open: the policy makes nothing
+ * unsatisfiable.
  */
 import { matchesText } from "../../lexeme/expr/finite.ts"
 import type { Branch } from "../facts/branches.ts"
@@ -14,7 +15,10 @@ import { declaredInForce } from "../facts/openobjects.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import { asserted, type ObjectSpec } from "./objectspec.ts"
 
-/** The specs of the branches of `conjunction`, each as it is or with the declared names alone. */
+/**
+ * Returns the specs of the branches of `conjunction`, each unchanged or with the declared names
+ * only.
+ */
 export function closeObjects(
   all: Conjunctions,
   reader: KeywordReader,
@@ -36,7 +40,7 @@ export function closeObjects(
   return closed.length > 0 ? closed : branches.map(([, spec]) => spec)
 }
 
-/** Whether the fact says all of a value, names included. */
+/** Whether the fact determines the whole value, names included. */
 function isConstant(all: Conjunctions, id: number): boolean {
   const fact = all.facts[id]
   return fact.kind === "equals" && fact.positive
@@ -55,7 +59,7 @@ function isOneOf(names: Names, name: string): boolean {
   return typeof names === "number" ? matchesText(names, name) : !names.has(name)
 }
 
-/** The spec with these names alone; none if it needs others. */
+/** Returns the spec with these names only, or nothing if it needs others. */
 function withNames(
   all: Conjunctions,
   spec: ObjectSpec,

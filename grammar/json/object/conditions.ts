@@ -1,15 +1,15 @@
 /**
- * Conditions on which obligations of an object are met in the end: exactly one schema of a list
- * holds, some, or all, where a schema holds as long as its obligation is not met.
+ * Conditions on the obligations that are met when an object ends: exactly one schema of a list
+ * holds, or some, or all, where a schema holds as long as its obligation is not met.
  *
- * They are what the verdicts of schemas (`facts/verdicts.ts`) become once obligations have numbers.
+ * They are the verdicts of schemas (`facts/verdicts.ts`) after obligations have been numbered.
  */
 import type { Obligation } from "../facts/obligations.ts"
 import type { Quantity, Verdict } from "../facts/verdicts.ts"
 
 /**
- * Holds where so many hold of `parts` and of the schemas whose obligations are in `unmet`, a bit
- * set; else where it is negated.
+ * Holds if one, some or all (`kind`) hold among `parts` and the schemas whose obligations are in
+ * the bit set `unmet`. `isNegated` inverts it.
  */
 export interface Condition {
   readonly kind: Quantity
@@ -19,8 +19,8 @@ export interface Condition {
 }
 
 /**
- * The conditions that `verdicts` are; their obligations are added to `obligations`, and their
- * numbers are places there.
+ * Returns the conditions of `verdicts`. Appends their obligations to `obligations`; the number of
+ * an obligation is its index there.
  */
 export function conditionsOf(verdicts: readonly Verdict[], obligations: Obligation[]): Condition[] {
   const bits = new Map<Obligation, bigint>()
@@ -48,14 +48,14 @@ export function conditionsOf(verdicts: readonly Verdict[], obligations: Obligati
   return verdicts.map(conditionOf)
 }
 
-/** The obligations that a condition asks about. */
+/** Returns the obligations that a condition depends on. */
 export function countedBy({ unmet, parts }: Condition): bigint {
   return parts.reduce((bits, part) => bits | countedBy(part), unmet)
 }
 
 /**
- * Whether a condition holds where of the obligations in `known` those in `unmet` are not met; null:
- * the others decide.
+ * Whether a condition holds if, among the obligations in `known`, those in `unmet` are not met.
+ * Null if the other obligations decide.
  */
 export function judge(condition: Condition, unmet: bigint, known: bigint): boolean | null {
   const { kind, isNegated, parts } = condition

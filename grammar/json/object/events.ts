@@ -1,24 +1,24 @@
 /**
- * What meets the obligations of an object, by the key that it happens at.
+ * The events that meet the obligations of an object, by the key at which they happen.
  *
- * Obligations are numbered, sets of them are bits. What each name and each class of names can meet
- * is found in one pass over all events, so that a thousand obligations about a thousand names cost
- * no more than they say.
+ * Obligations are numbered; sets of them are bit sets. One pass over all events finds the
+ * obligations that each name and each class of names can meet, so the cost for a thousand
+ * obligations about a thousand names is linear in their events.
  */
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { matchesText } from "../../lexeme/expr/finite.ts"
 import type { Obligation } from "../facts/obligations.ts"
 
-/** By the fact that a value must satisfy: the obligations that it then meets. */
+/** Maps a fact to the obligations that a value with this fact meets. */
 type MetBy = Map<number, bigint>
 
 const nothing: ReadonlyMap<number, bigint> = new Map()
 
 class Events {
-  /** By name: the obligations that are met as long as it is not there. */
+  /** By name: the obligations that are met as long as the name is absent. */
   readonly absences = new Map<string, bigint>()
   private readonly values = new Map<string, MetBy>()
-  /** What any name meets, and by name what it does not. */
+  /** The obligations that all names meet, except those listed by name in `excepted`. */
   private readonly others: MetBy = new Map()
   private readonly excepted = new Map<string, MetBy>()
   private readonly patterns = new Map<ExprId, MetBy>()
@@ -26,7 +26,10 @@ class Events {
   constructor(obligations: readonly Obligation[]) {
     for (const [i, obligation] of obligations.entries()) {
       const bit = 1n << BigInt(i)
-      /** Names that do not meet it, by fact: of two lists of others those in both. */
+      /**
+       * Names that do not meet the obligation, by fact. Of two such events, only names excluded by
+       * both remain.
+       */
       const excepted = new Map<number, ReadonlySet<string>>()
       for (const event of obligation) {
         if (event.kind === "absent") add(this.absences, event.name, bit)
@@ -48,7 +51,7 @@ class Events {
     }
   }
 
-  /** What a declared name can meet. */
+  /** Returns the obligations that a declared name can meet. */
   ofName(name: string): ReadonlyMap<number, bigint> {
     if (this.others.size === 0 && this.patterns.size === 0) return this.values.get(name) ?? nothing
     const met = new Map(this.values.get(name))
@@ -63,8 +66,8 @@ class Events {
   }
 
   /**
-   * What the names of a class, which match the patterns in `matched` and are not declared, can
-   * meet.
+   * Returns the obligations that an undeclared name can meet if it belongs to the class that
+   * matches the patterns in `matched`.
    */
   ofClass(matched: ReadonlySet<ExprId>): ReadonlyMap<number, bigint> {
     const met = new Map(this.others)
@@ -76,7 +79,7 @@ class Events {
   }
 }
 
-/** What meets these obligations. */
+/** Returns the events that meet these obligations. */
 export function eventsOf(obligations: readonly Obligation[]): Events {
   return new Events(obligations)
 }

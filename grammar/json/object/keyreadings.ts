@@ -1,10 +1,10 @@
 /**
- * How many readings a key leaves open in all alternatives of one object, told before anything is
- * read.
+ * The number of readings that a key leaves open over all alternatives of one object, checked before
+ * anything is read.
  *
- * Each alternative tells the values of a key apart by the obligations that they meet, and
- * alternatives add up: a oneOf of open objects that ask different things of one name can have more
- * readings behind that name than may be open.
+ * Each alternative distinguishes the values of a key by the obligations that they meet, and the
+ * numbers of all alternatives add up. So a `oneOf` of open objects with different requirements on
+ * one name can have more readings behind that name than the limit allows.
  */
 import { checkLimit, type Limits } from "../../errors.ts"
 import type { Scalars } from "../scalar/scalars.ts"
@@ -12,16 +12,16 @@ import type { Demands } from "../values.ts"
 import type { KeyWay, ObjectRules } from "./objectrules.ts"
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
-/** The other keys, in place of a name. */
+/** Stands for all other keys in place of a name. */
 const Others = null
 
-/** Beyond so many facts their sets are too many anyway. */
+/** With more facts than this, the number of their sets exceeds every limit. */
 const ManyChances = 30
 
 /**
- * Whether there may be too many: only then is it worth the time to ask. Values that lists tell
- * apart are so many parts, each with a few lexemes; those that sets of facts tell apart are as many
- * as there are sets.
+ * Whether there may be too many readings; only then is the exact check worth its time. If lists
+ * distinguish the values, there is one reading per part, each with a few lexemes. If sets of facts
+ * distinguish them, there is one reading per set.
  */
 export function mayLeaveMany(
   specs: readonly ObjectSpec[],
@@ -56,8 +56,8 @@ export function mayLeaveMany(
 interface Readings {
   ways: number
   /**
-   * Lexemes that values begin with, and values whose lexemes are not made yet: while they are
-   * surely few, none is made.
+   * The first lexemes of values, and the values whose lexemes have not been made yet. As long as
+   * there are surely few lexemes, none are made.
    */
   readonly lexemes: Set<number>
   pending: number[]
@@ -65,8 +65,8 @@ interface Readings {
 }
 
 /**
- * Throws `limit` where the first key would leave too many open: in ways to read it, or in lexemes
- * that its scalars begin with. Reads each name in each alternative.
+ * Throws `limit` if the first key would leave too many readings open, counted as ways to read it or
+ * as first lexemes of its scalars. Reads each name in each alternative.
  */
 export function checkKeyReadings(
   alternatives: readonly ObjectRules[],

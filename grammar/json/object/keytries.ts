@@ -1,19 +1,19 @@
 /**
- * The declared names of an object as tries: those that may come next, each with its tag; the others
- * excluded, or left out where no class of keys could read them.
+ * The declared names of an object as tries. Names that may come next have their own tag. The other
+ * names are excluded, or left out if no class of keys could read them.
  */
 import { PairMap } from "../../intern.ts"
 import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../../lexeme/string/names.ts"
 import { ownText } from "../../utf8.ts"
 import { compareNames } from "../read/value.ts"
 
-/** Tags of declared names are not below it. */
+/** The first tag of a declared name; all later tags are declared names too. */
 export const FirstNameTag = ExcludedTag + 1
 const nameTags = new Map<string, number>()
 
 /**
- * The tag of a declared name, the same in all schemas, so that automata are shared. `bytes` are its
- * UTF-8.
+ * Returns the tag of a declared name. It is the same in all schemas, so that they share automata.
+ * `bytes` is the name in UTF-8.
  */
 export function tagOfName(name: string, bytes: Uint8Array): number {
   let tag = nameTags.get(name)
@@ -24,13 +24,13 @@ export function tagOfName(name: string, bytes: Uint8Array): number {
   return tag
 }
 
-/** A declared name, with the tag of its own. */
+/** A declared name and its tag. */
 interface DeclaredKey {
   readonly bytes: Uint8Array
   readonly tag: number
 }
 
-/** A trie, and the names that are not excluded in it: indexes, ascending. */
+/** A trie, and the indexes of the names that are not excluded in it, ascending. */
 interface KeyTrie {
   readonly available: readonly number[]
   readonly areLeftOut: boolean
@@ -44,7 +44,7 @@ export class KeyTries {
    * if names that may not come are left out.
    */
   private readonly turned = new PairMap()
-  /** By tag; made when the first key is read. */
+  /** Maps a tag to the index of its key. Made when the first key is read. */
   private indexes: Map<number, number> | null = null
   private last: KeyTrie | null = null
   private all: number | undefined
@@ -54,15 +54,16 @@ export class KeyTries {
     this.keys = keys
   }
 
-  /** The index of the key with `tag`. */
+  /** Returns the index of the key with `tag`. */
   indexOf(tag: number): number {
     this.indexes ??= new Map(this.keys.map((key, index) => [key.tag, index]))
     return this.indexes.get(tag) as number
   }
 
   /**
-   * The trie where the names `available` (ascending) may come. Made name by name from the one made
-   * last, from none or from all, whichever is nearest: objects mostly go on from a set just seen.
+   * Returns the trie in which the names `available` (ascending) may come. It is built name by name
+   * from the trie returned last, from the trie of no names or from that of all names, whichever is
+   * nearest: most objects continue from a set seen just before.
    */
   of(available: readonly number[], areLeftOut: boolean): number {
     const { keys } = this
@@ -95,7 +96,7 @@ export class KeyTries {
     return this.all
   }
 
-  /** `trie` with name `index` available, or not any more. */
+  /** Returns `trie` with name `index` made available or unavailable. */
   private turn(trie: number, index: number, isAvailable: boolean, areLeftOut: boolean): number {
     const key = 2 * index + (areLeftOut ? 1 : 0)
     const known = this.turned.get(trie, key)
@@ -108,8 +109,8 @@ export class KeyTries {
 }
 
 /**
- * What is in only one of two ascending lists: i where it is in `to`, -1 - i where it is in `from`.
- * Null: more than `most`.
+ * Returns the elements that are in only one of two ascending lists: i if it is in `to`, -1 - i if
+ * it is in `from`. Returns null if there are more than `most`.
  */
 function turnsBetween(from: readonly number[], to: readonly number[], most: number): number[] | null {
   const turns: number[] = []

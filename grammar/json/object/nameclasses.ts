@@ -1,9 +1,9 @@
 /**
  * Classes of names: the non-empty atoms of the Boolean algebra of some patterns.
  *
- * Patterns are met one after the other, each splits every class so far in two. Those that begin
- * with different literals are told apart at sight; for others emptiness is a search, and all
- * searches of one object share a budget.
+ * Each pattern in turn splits every class so far in two. Patterns with different literal prefixes
+ * are disjoint at sight. For others a search decides emptiness, and all searches of one object
+ * share a budget.
  */
 import { type GrammarError, type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -11,7 +11,7 @@ import { at, ConcatKind, Empty, kindOf, length, SetKind } from "../../lexeme/exp
 
 export interface NameClass {
   readonly expr: ExprId
-  /** The patterns that its names match; they match none of the others. */
+  /** The patterns that the names match; they match none of the others. */
   readonly matched: ReadonlySet<ExprId>
 }
 
@@ -19,8 +19,8 @@ const none: ReadonlySet<ExprId> = new Set()
 const anyName: readonly NameClass[] = [{ expr: exprs.anyText, matched: none }]
 
 /**
- * The classes of the names that are in all `languages`. Throws `limit` when there are too many, or
- * too hard to tell.
+ * Returns the classes of the names that are in all `languages`. Throws `limit` if there are too
+ * many, or if their emptiness is too hard to decide.
  */
 export function nameClasses(
   patterns: ReadonlySet<ExprId>,
@@ -57,7 +57,7 @@ export function nameClasses(
       if (!isNever(outer)) split.push({ ...one, expr: outer })
     }
     classes = split
-    // Each is a way to read a key. Real schemas have up to ten.
+    // Each class is a way to read a key. Real schemas have up to ten.
     if (classes.length > limits.nameClasses) {
       throw limitError(limits, "nameClasses", classes.length)
     }
@@ -65,7 +65,10 @@ export function nameClasses(
   return classes
 }
 
-/** The bytes that every text of `expr` begins with, as far as its form tells. */
+/**
+ * Returns the bytes with which every text of `expr` begins, as far as the form of `expr` shows
+ * them.
+ */
 function literalPrefix(expr: ExprId): number[] {
   const bytes: number[] = []
   for (let rest = expr; ; rest = at(rest, 2)) {

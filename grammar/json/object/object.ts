@@ -1,10 +1,10 @@
 /**
- * The object frame: keys, colons, values, commas. What may come next is decided in
- * `objectrules.ts`; here it becomes lexemes and frames.
+ * The object frame: keys, colons, values, commas. `objectrules.ts` decides what may come next; this
+ * file turns it into lexemes and frames.
  *
- * All keys that may come next are one lexeme a class: the declared names as a trie over the class's
- * automaton, from which declared and repeated names are excluded. In an open object that is the
- * plain string except along the names.
+ * All keys that may come next are one lexeme per class: the declared names as a trie over the
+ * class's automaton, from which declared and repeated names are excluded. In an open object that is
+ * any string except along the names.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, fixedBounds, placed } from "../../errors.ts"
@@ -24,33 +24,33 @@ import type { ObjectSpec } from "./objectspec.ts"
 
 const decoder = new TextDecoder()
 const noSteps: readonly Step[] = []
-/** What the value must satisfy depends on the key's text, which is not known. */
+/** The constraint on the value depends on the text of the key, which is unknown. */
 const UnknownValue = -1
 
-/** Where the reader is within the object. */
+/** The position of the reader within the object. */
 const Phase = { Start: 0, Key: 1, Colon: 2, Value: 3, Comma: 4 } as const
 
 export class ObjectLanguage {
   readonly rules: ObjectRules
   readonly path: string
   private readonly values: Values
-  /** By id of their key. */
+  /** By the id of the key. */
   private readonly frames: ObjectFrame[] = []
   private readonly frameKeys = new TupleTable()
-  /** Sets of other keys, as tries of excluded names: the set before the last key and that key. */
+  /** By set of other keys, a trie of excluded names: the set before the last key, and that key. */
   private readonly lastOthers = new Map<number, { before: number; name: Uint8Array }>()
   /** (trie, set of other keys) → the trie without those keys. */
   private readonly withoutOthers = new PairMap()
   private readonly tries: KeyTries
   /**
-   * Phase, detail, others, count, next; a bit for each name that was read, and one for each
+   * Phase, detail, others, count, next; then one bit for each name that was read, and one for each
    * obligation that is not met.
    */
   private readonly frameKey: Int32Array
 
   /**
-   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank.
-   * Then values are not cut into parts, which have ranks of their own.
+   * `isProductive` may know fewer values than the language: witnesses use only values of lower
+   * rank. Then values are not cut into parts, which have ranks of their own.
    */
   constructor(
     spec: ObjectSpec,
@@ -68,7 +68,7 @@ export class ObjectLanguage {
     this.tries = new KeyTries(spec.names.map(({ name, bytes }) => ({ bytes, tag: tagOfName(name, bytes) })))
   }
 
-  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  /** Returns the frame at the beginning, or null if no object satisfies the spec. */
   start(): Frame | null {
     return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start, 0) : null
   }
@@ -123,15 +123,15 @@ export class ObjectLanguage {
   }
 
   /**
-   * Where the value under `frame` is asked for, found by how it began: frames forget the last key.
-   * Else where the object is.
+   * Returns the path of the schema of the value under `frame`, found by the lexemes with which the
+   * value began, since frames forget the last key. Otherwise returns the path of the object.
    */
   pathOf({ phase, progress }: ObjectFrame, beganAs: (lexeme: number) => boolean): string {
     const read = phase === Phase.Value ? this.rules.valuesRead(progress) : []
     return pathOfBegun(this.values, read, beganAs) ?? this.path
   }
 
-  /** What completes the object after the lexeme under `frame` ended with `tag`. */
+  /** Returns a text that completes the object after the lexeme under `frame` ended with `tag`. */
   finish(frame: ObjectFrame, tag: number, text: Uint8Array): string {
     const { phase, progress, detail } = frame
     if (phase === Phase.Key) {
@@ -163,7 +163,7 @@ export class ObjectLanguage {
     }
     if (this.rules.canClose(progress)) return `${parts.join("")}}`
     const { classes, spec } = this.rules
-    // Each member takes five characters at least.
+    // Each member takes at least five characters.
     checkLimit(fixedBounds, "witnessUnits", 5 * Math.max(0, spec.min - progress.count), this.path)
     let fresh: Generator<string> | null = null
     for (const index of this.rules.rest(progress)) {
@@ -177,14 +177,14 @@ export class ObjectLanguage {
     return `${parts.join("")}}`
   }
 
-  /** Names of the first class that are neither declared nor read yet. */
+  /** Yields names of the first class that are neither declared nor read yet. */
   private *freshNames({ others }: Progress): Generator<string> {
     const taken = new Set(this.rules.spec.names.map(({ name }) => name))
     for (const name of excludedNames(others)) taken.add(decoder.decode(name))
     for (const name of shortStrings(this.rules.classes[0].expr)) if (!taken.has(name)) yield name
   }
 
-  /** A key, as it is written, that brings the object closer to its end. */
+  /** Returns a key, as it is written, that brings the object closer to its end. */
   private nextKey(progress: Progress): { key: string; way: KeyWay } {
     const name = this.rules.needed(progress)
     if (name !== null) return { key: JSON.stringify(this.rules.spec.names[name.index].name), way: name.way }
@@ -202,7 +202,7 @@ export class ObjectLanguage {
     return this.rules.easiest(this.keyWays(frame, tag, text, most))
   }
 
-  /** The interned frame: counts matter only up to the bounds. */
+  /** Returns the interned frame. Counts above the bounds are equivalent. */
   private frame(phase: number, progress: Progress, detail: number): ObjectFrame {
     const { seen, others, unmet, next, absent } = progress
     const { min, max } = this.rules.spec
@@ -217,7 +217,7 @@ export class ObjectLanguage {
     for (let i = 5 + seen.length, left = unmet; i < frameKey.length; i++, left >>= 32n)
       frameKey[i] = Number(BigInt.asIntN(32, left))
     const key = this.frameKeys.intern(frameKey)
-    // By its number: where this threw for a frame before, that one is still to be made.
+    // The key may exist without its frame, if the constructor threw an error the first time.
     if (this.frames[key] === undefined) {
       const { requiredCount } = progress
       const bounded =
@@ -248,7 +248,7 @@ export class ObjectLanguage {
     }))
   }
 
-  /** The lexemes of the keys that may come next under `frame`. */
+  /** Returns the lexemes of the keys that may come next under `frame`. */
   private keySteps(frame: ObjectFrame): readonly Step[] {
     frame.keySteps ??= this.makeKeySteps(frame.progress)
     return frame.keySteps
@@ -264,7 +264,7 @@ export class ObjectLanguage {
     }
     if (classes.length === 0) add(namesContent(this.tries.of(available, true), NoContent), 0)
     for (const [rank, c] of classes.entries()) {
-      // The first class reads the declared names along with its own: one thread instead of two.
+      // The first class reads the declared names as well: one thread instead of two.
       const declared = rank === 0 ? this.tries.of(available, false) : this.tries.allExcluded()
       const trie = this.exclude(progress.others, declared)
       add(namesContent(trie, this.rules.classes[c].content), c)
@@ -280,7 +280,7 @@ export class ObjectLanguage {
     return after
   }
 
-  /** `trie` without the other keys, of which mostly all but the last are excluded already. */
+  /** Returns `trie` without the other keys. In most cases all but the last are excluded already. */
   private exclude(others: number, trie: number): number {
     if (others === NoNames || others === UnknownKeys) return trie
     const missing: number[] = []
@@ -305,10 +305,10 @@ export class ObjectLanguage {
   }
 }
 
-/** At most as many bytes as any members of an object have, with its closing brace. */
+/** Returns a lower bound on the bytes of the members of any object, with its closing brace. */
 function leastMembers({ names }: ObjectSpec): number {
   let bytes = 0
-  // A colon, a character of a value, and a comma or the brace.
+  // A colon, one character of a value, and a comma or the brace.
   for (const { name, isRequired } of names) if (isRequired) bytes += JSON.stringify(name).length + 3
   return Math.max(1, bytes)
 }
@@ -322,7 +322,7 @@ class ObjectFrame extends Frame {
   readonly phase: number
   readonly progress: Progress
   readonly detail: number
-  /** Memo of its language: the keys that may come next; null before they are asked for. */
+  /** The keys that may come next, memoized by the language; null before the first request. */
   keySteps: readonly Step[] | null = null
 
   constructor(object: ObjectLanguage, phase: number, progress: Progress, detail: number) {
@@ -335,8 +335,8 @@ class ObjectFrame extends Frame {
     this.needsText = phase === Phase.Key && object.rules.classes.length > 0
     const isUnknown = phase === Phase.Colon && detail === UnknownValue
     this.isSymbolic = isUnknown || (phase === Phase.Key && progress.others === UnknownKeys)
-    // Where any name will do, each beginning of a name that is taken is the beginning of one that
-    // is not.
+    // If every name is allowed, each prefix of a name that is already used is also the prefix of an
+    // unused one.
     this.isOpenEnded = this.isSymbolic && !isUnknown && object.rules.classes[detail]?.content === anyContent
   }
 

@@ -1,12 +1,13 @@
 /**
- * A plan: which further keys would meet all obligations of an object within its bounds on keys, and
- * leave those unmet that its conditions want so.
+ * A plan: further keys that would meet all obligations of an object within its bounds on keys, and
+ * leave unmet those that its conditions require to be unmet.
  *
- * Names that nobody needs stay away: that meets most obligations at once. First it is chosen what
- * the conditions rest on, which of a `oneOf` holds above all. What is still owed then takes keys:
- * where only one will do it is read without a choice, else depth first, the obligation with the
- * fewest ways first. One key may serve several; keys of a class may be as many as there is room
- * for.
+ * Names that are not needed stay absent, which meets most obligations at once. The search first
+ * chooses the obligations on which the conditions depend, above all which schema of a `oneOf`
+ * holds. Then it adds keys for the obligations that are still unmet. If only one key can meet an
+ * obligation, it is read without a choice. Otherwise the search is depth first and takes the
+ * obligation with the fewest ways first. One key may meet several obligations. The number of keys
+ * of a class is bounded only by the room that is left.
  */
 import { checkTime } from "../../deadline.ts"
 import { type Limits, limitError } from "../../errors.ts"
@@ -24,40 +25,40 @@ import {
 
 /** A key that a plan reads. */
 interface PlannedKey {
-  /** Declared name, or -1 − class. */
+  /** Index of a declared name, or -1 − class. */
   readonly id: number
-  /** Obligations that its value meets. */
+  /** Obligations that the value of the key meets. */
   readonly met: bigint
 }
 
 export interface Plan {
   readonly keys: readonly PlannedKey[]
-  /** Obligations that none of its keys meets. */
+  /** Obligations that none of the keys meets. */
   readonly kept: bigint
 }
 
-/** No key but the required ones. */
+/** The plan with no key but the required ones. */
 export const emptyPlan: Plan = { keys: [], kept: 0n }
 
 export interface PlanProblem {
   readonly options: PlanOptions
   readonly limits: Limits
   readonly demands: Demands
-  /** Names that have been read, and names that can still be. */
+  /** Whether a name has been read, and whether it can still be read. */
   isSeen(index: number): boolean
   isOpen(index: number): boolean
-  /** Whether `value` has a value. */
+  /** Whether some value satisfies `value`. */
   isPossible(value: number): boolean
   readonly count: number
   readonly requiredCount: number
   readonly unmet: bigint
-  /** What is met where no name comes but those that are required. */
+  /** Obligations that are met if no further name comes except the required ones. */
   readonly absent: bigint
 }
 
 /**
- * How a key is read: what its value must satisfy, what that meets, and by which facts it could meet
- * more.
+ * One way to read a key: the constraint on its value, the obligations that this meets, and the
+ * facts by which the value could meet more.
  */
 interface Reading {
   readonly value: number
@@ -65,7 +66,7 @@ interface Reading {
   readonly open: readonly Chance[]
 }
 
-/** A condition that is to hold, or not. */
+/** A condition that should hold, or should not. */
 interface Goal {
   readonly condition: Condition
   readonly holds: boolean
@@ -76,8 +77,8 @@ function wanted(conditions: readonly Condition[], holds: boolean): Goal[] {
 }
 
 /**
- * Obligations that must be met (`must`), obligations that must not (`kept`), and those of a
- * condition that are still open (`live`).
+ * Obligations that must be met (`must`), obligations that must stay unmet (`kept`), and undecided
+ * obligations of a condition (`live`).
  */
 interface Choice {
   readonly must: bigint
@@ -85,24 +86,27 @@ interface Choice {
   readonly live: bigint
 }
 
-/** A plan that is being made. */
+/** A plan under construction. */
 interface Draft {
   /** Obligations that no key meets yet. */
   left: bigint
-  /** Those that are met where no further name comes. */
+  /** Obligations that are met if no further name comes. */
   absent: bigint
   readonly banned: Set<number>
   readonly keys: { readonly id: number; reading: Reading }[]
   room: number
 }
 
-/** A way to go on with a draft, and what it meets; null where it turns out that it has no room. */
+/**
+ * A way to continue a draft, and the obligations that it meets. `next` returns null if the draft
+ * has no room for it.
+ */
 interface Way {
   readonly met: bigint
   next(): Draft | null
 }
 
-/** A plan, or null when there is none. */
+/** Returns a plan, or null if there is none. */
 export function findPlan(problem: PlanProblem): Plan | null {
   return new PlanSearch(problem).find()
 }
@@ -110,14 +114,14 @@ export function findPlan(problem: PlanProblem): Plan | null {
 class PlanSearch {
   private readonly problem: PlanProblem
   private readonly spec: ObjectSpec
-  /** What cannot be met any more. */
+  /** Obligations that cannot be met any more. */
   private readonly stuck: bigint
-  /** What is met whatever comes. */
+  /** Obligations that are met in any case. */
   private lost = 0n
-  /** Of a choice of what is kept: the readings of each key that keep it. */
+  /** By key: its readings that leave the kept obligations unmet. */
   private readings = new Map<PlanKey, readonly Reading[]>()
   private kept = 0n
-  // Real schemas need a few dozen.
+  // Real schemas need a few dozen steps.
   private steps = 0
 
   constructor(problem: PlanProblem) {
@@ -135,7 +139,7 @@ class PlanSearch {
     return this.choose(goals, unmet & owed, 0n)
   }
 
-  /** Obligations that are not met where names stay away, and that no key can meet. */
+  /** Returns the obligations that absent names do not meet and that no key can meet. */
   private findStuck(): bigint {
     const { options, unmet, absent } = this.problem
     let stuck = unmet & ~absent
@@ -153,8 +157,8 @@ class PlanSearch {
   }
 
   /**
-   * Obligations that conditions ask about and that some name meets which cannot come, or has no
-   * room.
+   * Returns the obligations of conditions that are met by a name's absence in any case, because the
+   * name cannot come or has no room.
    */
   private findLost(): bigint {
     let lost = 0n
@@ -175,11 +179,14 @@ class PlanSearch {
     throw limitError(limits, "objectSteps", this.steps)
   }
 
-  /** Settles what `goals` rest on: obligations that must be met, and such as must not. */
+  /**
+   * Decides the obligations on which `goals` depend: those that must be met, and those that must
+   * not.
+   */
   private choose(goals: readonly Goal[], must: bigint, kept: bigint): Plan | null {
     const { unmet, absent } = this.problem
     if ((must & (kept | this.stuck)) !== 0n || (kept & (~unmet | this.lost)) !== 0n) return null
-    // What is settled already is no choice, or none that can be made.
+    // Goals that are already decided need no choice, or are impossible.
     const unsettled: Goal[] = []
     const known = ~unmet | this.lost | this.stuck | kept | must
     for (const goal of goals) {
@@ -201,7 +208,7 @@ class PlanSearch {
     if (kind === "some" && !isWanted)
       return this.choose([...wanted(parts, false), ...others], must | live, kept)
     if (kind === "all" && live !== condition.unmet) return this.choose(others, must, kept)
-    // What happens where nothing else is done comes first.
+    // The outcome that needs no further key is tried first.
     const byDefault = kind === "all" ? live & absent : live & ~absent
     const bits = function* () {
       yield* bitsOf(byDefault)
@@ -212,7 +219,7 @@ class PlanSearch {
       const none = this.choose([...wanted(parts, false), ...others], must | live, kept)
       return none ?? this.chooseTwo(parts, others, { must, kept, live }, [...bits()])
     }
-    // Some hold, or not all.
+    // Some of them must hold, or not all of them.
     for (const i of bits()) {
       const bit = 1n << BigInt(i)
       const plan =
@@ -226,7 +233,7 @@ class PlanSearch {
     return null
   }
 
-  /** `parts`, those first that hold, or do not, where no further name comes. */
+  /** Returns `parts`, beginning with those that have the value `holds` if no further name comes. */
   private inOrder(parts: readonly Condition[], holds: boolean): readonly Condition[] {
     if (parts.length < 2) return parts
     const { unmet, absent } = this.problem
@@ -235,7 +242,8 @@ class PlanSearch {
   }
 
   /**
-   * Whether the names that must come so that obligation `i` is not met still can, and have room.
+   * Whether obligation `i` can stay unmet: all names whose absence would meet it can still come,
+   * and have room.
    */
   private mayKeep(i: number): boolean {
     const { options, count, requiredCount } = this.problem
@@ -263,7 +271,7 @@ class PlanSearch {
       const bit = 1n << BigInt(i)
       if ((bit & this.lost) !== 0n) continue
       const plan = this.choose([...wanted(parts, false), ...others], must | (live & ~bit), kept | bit)
-      // Nothing else can be the one where this cannot be met.
+      // This obligation cannot be met, so no other one can be the one that holds.
       if (plan !== null || bit === stuck) return plan
     }
     for (const part of parts) {
@@ -302,7 +310,7 @@ class PlanSearch {
     return null
   }
 
-  /** Keys that meet what is in `must` and nothing that is in `kept`. */
+  /** Finds keys that meet the obligations in `must` and none of those in `kept`. */
   private meetAll(must: bigint, kept: bigint): Plan | null {
     const { options, absent, count, requiredCount } = this.problem
     this.kept = kept
@@ -323,7 +331,7 @@ class PlanSearch {
     return this.force([...forced], draft)
   }
 
-  /** Reads the keys in `forced`, in any way, and goes on. */
+  /** Reads the keys in `forced`, in every possible way, and continues the search. */
   private force([key, ...rest]: readonly PlanKey[], draft: Draft): Plan | null {
     if (key === undefined) return this.search(draft)
     for (const reading of byWeight(this.readingsOf(key), draft.left)) {
@@ -336,7 +344,7 @@ class PlanSearch {
     return null
   }
 
-  /** Whether `draft` had room for the key, which is added. */
+  /** Adds the key to the draft. Returns whether the draft had room for it. */
   private read(draft: Draft, key: PlanKey, reading: Reading): boolean {
     draft.left &= ~reading.met
     draft.keys.push({ id: key.id, reading })
@@ -361,7 +369,8 @@ class PlanSearch {
         const found = this.services(draft, bit, i, most)
         if (found.length === 0) return null
         const ways = byWeight(found, pending)
-        // Who meets most of what is pending is read, without a look at the rest.
+        // A key that meets most of what is pending is read at once, without a look at the other
+        // obligations.
         if (ways.length > 1 && 2 * weightOf(ways[0].met & pending) > weightOf(pending))
           return this.tryEach(ways.length < most ? ways : byWeight(this.services(draft, bit, i), pending))
         if (ways.length === 1) {
@@ -375,7 +384,8 @@ class PlanSearch {
       return this.tryEach(fewest)
     }
     if (this.hasEnough(draft, true)) return this.planOf(draft)
-    // Names must come that could stay away: which of them do is a choice of its own.
+    // Some names must come whose absence would meet obligations. Which of them do is a separate
+    // choice.
     if (draft.left === 0n) return this.hasEnough(draft, false) ? this.planOf(draft) : null
     let least: readonly Way[] | null = null
     for (const i of bitsOf(draft.left)) {
@@ -395,7 +405,10 @@ class PlanSearch {
     return null
   }
 
-  /** Ways to meet obligation `i` by the value of a key: all, or `most` of them. */
+  /**
+   * Returns ways to meet obligation `i` by the value of a key. The search stops once it has `most`
+   * of them.
+   */
   private services(draft: Draft, bit: bigint, i: number, most = Number.POSITIVE_INFINITY): Way[] {
     const found: Way[] = []
     for (const key of this.problem.options.servants(i)) {
@@ -403,7 +416,7 @@ class PlanSearch {
       const { id } = key
       for (const [at, { id: other, reading }] of draft.keys.entries()) {
         if (other !== id) continue
-        // A key that is there already may meet more.
+        // A key that is planned already may meet more.
         for (const longer of this.extended(reading, bit)) {
           const next = () => {
             const next = copyOf(draft)
@@ -430,7 +443,7 @@ class PlanSearch {
     return found
   }
 
-  /** Ways to meet obligation `i` by names that stay away for good. */
+  /** Returns ways to meet obligation `i` by names that stay absent for good. */
   private absences(draft: Draft, bit: bigint, i: number): Way[] {
     if ((draft.absent & bit) === 0n) return []
     const { options } = this.problem
@@ -448,7 +461,8 @@ class PlanSearch {
   }
 
   /**
-   * The ways to read a key that keep what must be kept, by the lists that tell its values apart.
+   * Returns the ways to read a key that leave the kept obligations unmet, by the lists that
+   * distinguish its values.
    */
   private readingsOf(key: PlanKey): readonly Reading[] {
     let readings = this.readings.get(key)
@@ -484,7 +498,7 @@ class PlanSearch {
     return readings
   }
 
-  /** Ways in which a value that is read like this can also meet what is in `bit`. */
+  /** Yields the ways in which a value with this reading can also meet the obligations in `bit`. */
   private *extended({ value, met, open }: Reading, bit: bigint): Generator<Reading> {
     for (const chance of open) {
       if ((chance.bits & bit) === 0n) continue
@@ -495,8 +509,8 @@ class PlanSearch {
   }
 
   /**
-   * Whether there are keys enough without those that are banned, and without all others that are
-   * better not there.
+   * Whether there are enough keys without the banned ones. If `isCautious`, all other names whose
+   * absence meets obligations are left out too.
    */
   private hasEnough(draft: Draft, isCautious: boolean): boolean {
     const { names, min } = this.spec
@@ -525,8 +539,8 @@ class PlanSearch {
   }
 
   /**
-   * `reading` with all decided that is counted, as who reads the key decides it; null: that takes
-   * values that are not known yet.
+   * Returns `reading` with all facts decided that conditions count, in the way in which the reader
+   * of the key decides them. Returns null if that takes values that are not known yet.
    */
   private decided(reading: Reading): Reading | null {
     const { demands, unmet } = this.problem
@@ -550,7 +564,7 @@ function copyOf({ left, absent, banned, keys, room }: Draft): Draft {
   return { left, absent, banned: new Set(banned), keys: [...keys], room }
 }
 
-/** `ways`, those that meet most of `left` first. */
+/** Returns `ways`, beginning with those that meet most of `left`. */
 function byWeight<T extends { readonly met: bigint }>(ways: readonly T[], left: bigint): readonly T[] {
   if (ways.length < 2) return ways
   const whole = ways.find(({ met }) => (left & ~met) === 0n)

@@ -1,10 +1,12 @@
 /**
- * The arithmetic of properties: which keys may come next so that the object can still be finished.
+ * The arithmetic of properties: the keys that may come next so that the object can still be
+ * finished.
  *
- * With R = required names still to come: count + |R| + extra ≤ max, where extra is the further keys
- * of a plan (`objectplan.ts`) that meets the obligations; and count + all that is still available ≥
- * min. The first names of a spec may have to come in its order: of these only the names ahead of
- * the last one read are available. All other names and the classes come in any order behind them.
+ * With R = required names still to come: count + |R| + extra ≤ max, where extra is the number of
+ * further keys of a plan (`objectplan.ts`) that meets the obligations; and count + all that is
+ * still available ≥ min. The first names of a spec may have to come in its order: only those ahead
+ * of the last one read are available. All other names and the classes come in any order behind
+ * them.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"
@@ -17,11 +19,11 @@ import { emptyPlan, findPlan, type Plan } from "./objectplan.ts"
 import type { Chance, KeyClass, ObjectSpec } from "./objectspec.ts"
 import { type PlanOptions, planOptions, withoutAbsences } from "./planoptions.ts"
 
-/** What is known of the keys so far. */
+/** The state of an object after some of its keys. */
 export interface Progress {
   /**
-   * Bit i: declared name i has been read. None is where nothing asks any more. Shape [ceil(names /
-   * 32)].
+   * Bit i: declared name i has been read. No bit is set if nothing depends on it any more. Shape
+   * [ceil(names / 32)].
    */
   readonly seen: Int32Array
   /** Set of the other keys read: a trie of excluded names, 0 for none; or `UnknownKeys`. */
@@ -29,12 +31,14 @@ export interface Progress {
   readonly count: number
   /** Bit set of obligations that are not met yet. */
   readonly unmet: bigint
-  /** First of the ordered names that is still ahead; their number where none is. */
+  /**
+   * Index of the first ordered name that is still ahead, or the number of ordered names if none is.
+   */
   readonly next: number
-  /** Required names that have not been read. */
+  /** Number of required names that have not been read. */
   readonly requiredCount: number
   /**
-   * Bit set of obligations that are met where no name comes any more but the required ones. It
+   * Bit set of obligations that are met if no further name comes except the required ones. It
    * follows from `seen`.
    */
   readonly absent: bigint
@@ -42,16 +46,18 @@ export interface Progress {
 
 const noClasses: readonly number[] = []
 
-/** Ways to read a key that are compared by what they leave to do. */
+/** The number of ways to read a key whose remaining plans are compared. */
 const FewWays = 8
 
-/** So many plans are kept. */
+/** The greatest number of plans that are memoized. */
 const KeptPlans = 4_096
 
-/** One of the other keys is not known: masks ask what follows before the key's text is there. */
+/**
+ * Some other key is unknown: masks ask for the continuation before the text of the key is known.
+ */
 export const UnknownKeys = -1
 
-/** A way to read a key: what its value must satisfy, and the progress after it. */
+/** A way to read a key: the constraint on its value, and the progress after it. */
 export interface KeyWay {
   readonly value: number
   readonly progress: Progress
@@ -67,15 +73,15 @@ interface WaySearch {
 
 export class ObjectRules {
   readonly spec: ObjectSpec
-  /** So many names come in the order of the spec, before all others. */
+  /** This many names come in the order of the spec, before all others. */
   private readonly ordered: number
-  /** Before the first key. */
+  /** The progress before the first key. */
   readonly start: Progress
   /** Key classes whose value schema some value satisfies. */
   readonly classes: readonly KeyClass[]
-  /** Whether declared name i has a value that exists. */
+  /** Whether some value satisfies the schema of declared name i. */
   private readonly isOffered: readonly boolean[]
-  /** Names from index i on that are offered. Shape [names + 1]. */
+  /** Number of offered names from index i on. Shape [names + 1]. */
   private readonly offeredFrom: Int32Array
   /** Index behind the last ordered name that is required. */
   private readonly lastRequired: number
@@ -83,20 +89,20 @@ export class ObjectRules {
   private readonly isProductive: Lookup
   private readonly limits: Limits
   private readonly plans = new Map<string, Plan | null>()
-  /** The one that was found first, which asks for least, and the one that was found last. */
+  /** The plan that was found first, which needs least, and the plan that was found last. */
   private firstPlan: Plan = emptyPlan
   private lastPlan: Plan = emptyPlan
-  /** Once a plan has been asked for. */
+  /** Made when a plan is needed for the first time. */
   private madeOptions: PlanOptions | undefined
   /**
-   * What is met where names are passed over, see `passed`: those from `from` on, before each of the
-   * next ones.
+   * The obligations met when names are passed over, see `passed`: for the names from `from` on, the
+   * set before each of the next names.
    */
   private passedOver: { from: number; bits: bigint[] } = { from: 0, bits: [0n] }
-  /** 0 … classes - 1. */
+  /** The numbers 0 … classes - 1. */
   private readonly allClasses: readonly number[]
   private readonly noneSeen: Int32Array
-  /** Bit i: reading declared name i, or giving it up, may meet an obligation. */
+  /** Bit i: reading or passing over declared name i may meet an obligation. */
   private readonly planned: Int32Array
 
   /** The first `ordered` names of `spec` come in its order. */
@@ -134,14 +140,14 @@ export class ObjectRules {
     return this.madeOptions
   }
 
-  /** Whether nothing but counts and required names decides how the object goes on. */
+  /** Whether only counts and required names decide how the object continues. */
   isFree(unmet: bigint): boolean {
     return unmet === 0n && this.spec.conditions.length === 0
   }
 
   /**
-   * Whether any object at all satisfies the spec. Throws `limit` where other names can be read in
-   * too many ways.
+   * Whether any object satisfies the spec. Throws `limit` if other names can be read in too many
+   * ways.
    */
   isPossible(): boolean {
     if (this.spec.min > this.spec.max) return false
@@ -152,9 +158,8 @@ export class ObjectRules {
   }
 
   /**
-   * A key of a class may come anywhere, so what is too much for it is told before anything is read.
-   * Before the first key most is open: a class that can be read in so many ways then never has
-   * more.
+   * A key of a class may come anywhere, so its limit is checked before anything is read. Before the
+   * first key most is open: a class that passes the check there never has more ways later.
    */
   private checkWays(): void {
     for (const [c, { chances }] of this.classes.entries())
@@ -167,8 +172,8 @@ export class ObjectRules {
   }
 
   /**
-   * Whether all is well where, of the obligations in `known` and of those that are owed, these are
-   * not met.
+   * Whether no owed obligation is unmet and all conditions hold. `unmet` contains the unmet
+   * obligations among those in `known` and the owed ones.
    */
   private isSettled(unmet: bigint, known: bigint): boolean {
     const { owed, conditions } = this.spec
@@ -180,14 +185,17 @@ export class ObjectRules {
     return this.availableClasses(progress).length > 0 || this.available(progress, 1).length > 0
   }
 
-  /** Declared names that may be the next key, ascending; the first `most` of them. */
+  /**
+   * Returns the declared names that may be the next key, ascending; at most the first `most` of
+   * them.
+   */
   available(progress: Progress, most = Number.POSITIVE_INFINITY): number[] {
     const { names } = this.spec
     const available: number[] = []
     const isRoomy = this.isRoomy(progress)
     /**
-     * Names from there on cannot come, since one before them would be given up; known once a name
-     * cannot come.
+     * Names from this index on cannot come, since a name before them cannot be passed over. It is
+     * computed once a name cannot come.
      */
     let end = -1
     for (let i = progress.next; i < names.length && available.length < most; i++) {
@@ -202,13 +210,13 @@ export class ObjectRules {
   }
 
   /**
-   * The first name from `index` on that cannot be given up; the number of names where there is
-   * none.
+   * Returns the first name from `index` on that cannot be passed over, or the number of names if
+   * there is none.
    */
   private endAfter(progress: Progress, index: number): number {
     const canGiveUp = (end: number) => this.canFinish({ ...this.passed(progress, end), next: end })
     if (index >= this.ordered || canGiveUp(this.ordered)) return this.spec.names.length
-    // What is given up stays so: no name behind one that cannot be given up can come.
+    // Passing over is monotonic: no name behind one that cannot be passed over can come.
     let [low, high] = [index, this.ordered - 1]
     while (low < high) {
       const middle = (low + high) >>> 1
@@ -219,22 +227,22 @@ export class ObjectRules {
   }
 
   /**
-   * Whether any key may come next as far as counts and obligations go: the common case, told at
-   * once.
+   * Whether counts and obligations allow any next key. This is the common case and is decided
+   * without a search.
    */
   private isRoomy({ unmet, count, requiredCount }: Progress): boolean {
     const { min, max } = this.spec
     return this.isFree(unmet) && count + requiredCount >= min && count + 1 + requiredCount <= max
   }
 
-  /** Classes that may give the next key. */
+  /** Returns the classes that may give the next key. */
   availableClasses(progress: Progress): readonly number[] {
     if (progress.next < this.lastRequired) return noClasses
     if (this.allClasses.length === 0 || this.isRoomy(progress)) return this.allClasses
     return this.allClasses.filter((c) => this.classWays(progress, c, progress.others, 1).length > 0)
   }
 
-  /** Ways to read declared name `index` next: the first `most` of them. */
+  /** Returns the ways to read declared name `index` next; at most the first `most` of them. */
   nameWays(before: Progress, index: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const progress = this.passed(before, index)
     const { value, chances, isRequired } = this.spec.names[index]
@@ -253,7 +261,10 @@ export class ObjectRules {
     })
   }
 
-  /** Ordered names that were read lie behind `next`: only obligations ask which ones they were. */
+  /**
+   * Ordered names that were read lie behind `next`; only obligations depend on which ones they
+   * were.
+   */
   private seenAfter(before: Int32Array, index: number, unmet: bigint): Int32Array {
     const isForgotten = this.isFree(unmet)
     if (isForgotten && index < this.ordered) return this.noneSeen
@@ -266,7 +277,7 @@ export class ObjectRules {
     return seen
   }
 
-  /** What is met by names that do not come, where `index` comes. */
+  /** Returns the obligations that absent names meet if `index` comes. */
   private absentWithout(progress: Progress, index: number): bigint {
     if (this.spec.names[index].absence === 0n) return progress.absent
     const isThere = (name: number) => name === index || this.isSeen(progress, name)
@@ -274,8 +285,8 @@ export class ObjectRules {
   }
 
   /**
-   * Ways to read a key of class `index` next, after which the set of other keys is `others`: the
-   * first `most` of them.
+   * Returns the ways to read a key of class `index` next, after which the set of other keys is
+   * `others`; at most the first `most` of them.
    */
   classWays(before: Progress, index: number, others: number, most = Number.POSITIVE_INFINITY): KeyWay[] {
     const { value, chances } = this.classes[index]
@@ -288,14 +299,14 @@ export class ObjectRules {
   }
 
   /**
-   * Ordered names ahead of `index` are given up where it is read next: that meets obligations for
-   * good.
+   * Returns the progress if the key at `index` comes next. The ordered names before it are then
+   * absent for good, which meets obligations.
    */
   private passed(progress: Progress, index: number): Progress {
     if ((progress.unmet & this.spec.owed) === 0n) return progress
     const end = Math.min(index, this.ordered)
     if (end <= progress.next) return progress
-    // What lies ahead has not been read. Mostly it is asked of one place after the other.
+    // The names ahead have not been read. Most calls ask for one index after the other.
     if (this.passedOver.from !== progress.next) this.passedOver = { from: progress.next, bits: [0n] }
     const { from, bits } = this.passedOver
     for (let i = from + bits.length - 1; i < end; i++)
@@ -305,14 +316,14 @@ export class ObjectRules {
   }
 
   /**
-   * A declared name that has to come, or that a plan reads, and how it is read there; null: there
-   * is none.
+   * Returns a declared name that must come, or that a plan reads, and the way to read it. Returns
+   * null if there is none.
    */
   needed(progress: Progress): { index: number; way: KeyWay } | null {
     const plan = this.plan(progress)
     const planned = new Set(plan?.keys.map(({ id }) => id))
     const { names } = this.spec
-    // An ordered name that is passed over is given up: the first one comes first.
+    // An ordered name that is passed over cannot come later, so the first one comes first.
     for (let i = progress.next; i < names.length; i++) {
       if (this.isSeen(progress, i)) continue
       if ((names[i].isRequired || planned.has(i)) && this.isOffered[i]) {
@@ -325,8 +336,8 @@ export class ObjectRules {
   }
 
   /**
-   * A way to read declared name `index`, where there is one: one that `plan` goes on from, if
-   * anything is counted.
+   * Returns a way to read declared name `index`, if there is one. If conditions count values, it is
+   * a way from which `plan` continues.
    */
   private plannedWay(progress: Progress, index: number, plan: Plan | null): KeyWay | undefined {
     if (plan === null || this.spec.conditions.length === 0) return this.nameWays(progress, index, 1)[0]
@@ -335,8 +346,8 @@ export class ObjectRules {
   }
 
   /**
-   * Keys that complete an object without obligations: declared names, and `-1 - c` for a new key of
-   * class c. Linear in the names and the keys.
+   * Yields the keys that complete an object without obligations: declared names, and `-1 - c` for a
+   * new key of class c. Linear in the names and the keys.
    */
   *rest(progress: Progress): Generator<number> {
     const { names, min } = this.spec
@@ -345,7 +356,7 @@ export class ObjectRules {
       if (this.isOffered[i] && !this.isSeen(progress, i)) ahead.push(i)
     const wanted = min - progress.count
     let optional = this.classes.length > 0 ? 0 : wanted - progress.requiredCount
-    // Where any will do, short ones; ordered ones must lie on the way.
+    // If any name will do, short ones are taken. Ordered names must lie ahead.
     const chosen = new Set<number>()
     const byLength = ahead.filter((i) => !names[i].isRequired && optional > 0)
     byLength.sort((a, b) => names[a].bytes.length - names[b].bytes.length)
@@ -354,12 +365,15 @@ export class ObjectRules {
     for (let count = progress.requiredCount + chosen.size; count < wanted; count++) yield -1
   }
 
-  /** A class whose keys a plan reads to meet an obligation; -1 if there is none. */
+  /** Returns a class whose keys a plan reads to meet an obligation, or -1 if there is none. */
   neededClass(progress: Progress): number {
     return -1 - Math.min(0, ...(this.tightPlan(progress)?.keys ?? []).map(({ id }) => id))
   }
 
-  /** The one of `ways` after which the fewest keys are needed, as far as a few of them tell. */
+  /**
+   * Returns the one of `ways` after which the fewest keys are needed, comparing at most `FewWays`
+   * of them.
+   */
   easiest(ways: readonly KeyWay[]): KeyWay {
     if (ways.length < 2 || this.spec.conditions.length === 0) return ways[0]
     const done = ways.find(({ progress }) => this.isPlanned(progress, emptyPlan))
@@ -371,8 +385,8 @@ export class ObjectRules {
   }
 
   /**
-   * A plan without keys of classes that are there for nothing: what they were to meet may be met by
-   * now.
+   * Returns a plan without unnecessary keys of classes: the obligations for which they were planned
+   * may be met by now.
    */
   private tightPlan(progress: Progress): Plan | null {
     let plan = this.plan(progress)
@@ -414,14 +428,14 @@ export class ObjectRules {
   }
 
   /**
-   * Whether `plan` is one for `progress` as well, where all names that it does not read are given
-   * up: between most keys nothing changes that it rests on, and a new one takes a search.
+   * Whether `plan` is also valid for `progress` if all names that it does not read stay absent.
+   * Between most keys nothing changes on which a plan depends, and a new plan takes a search.
    */
   private isPlanned(progress: Progress, plan: Plan): boolean {
     const { count, requiredCount } = progress
     const { min, max, counted } = this.spec
     let [unmet, cost] = [progress.unmet, 0]
-    /** What values that are not planned may meet, or may not. */
+    /** Obligations that the values of planned names may or may not meet. */
     let open = 0n
     const isPlannedName = (name: number) => plan.keys.some(({ id }) => id === name)
     for (const { id, met } of plan.keys) {
@@ -450,8 +464,8 @@ export class ObjectRules {
   }
 
   /**
-   * Obligations that stay met by missing names if the keys of the plan come. Only watching names
-   * are looked at.
+   * Returns the obligations that missing names still meet if the keys of the plan come. Only
+   * watching names are examined.
    */
   private absentWith(progress: Progress, { keys: planned }: Plan): bigint {
     let { absent } = progress
@@ -470,19 +484,20 @@ export class ObjectRules {
     return absent
   }
 
-  /** Whether there is a class of whose keys nothing is counted: it gives as many as are wanted. */
+  /** Whether there is a class whose keys are not counted. It gives as many keys as needed. */
   private hasFreeClass(): boolean {
     const { counted } = this.spec
     return this.classes.some(({ chances }) => chances.every(({ bits }) => (bits & counted) === 0n))
   }
 
-  /** Whether a declared name can still be read, as far as its own value goes. */
+  /** Whether a declared name can still be read, as far as its own value allows. */
   private isOpen(progress: Progress, index: number): boolean {
     return this.isOffered[index] && !this.isSeen(progress, index) && index >= progress.next
   }
 
   /**
-   * Equal keys, equal plans: names that meet nothing count, but it does not matter which they were.
+   * Returns a key such that equal keys have equal plans. Names that meet nothing matter by their
+   * number only.
    */
   private planKey({ seen, unmet, count, next, requiredCount }: Progress): string {
     const { min, max } = this.spec
@@ -493,10 +508,11 @@ export class ObjectRules {
   }
 
   /**
-   * The ways to read a value with `chances`, those that meet most first. Scalars are told apart by
-   * what they meet: each belongs to one way, and there are as many ways as differences, not as sets
-   * of chances. What holds containers is not: there is a way for each set of chances that the value
-   * takes, or, where it is counted in the end, takes and no other.
+   * Returns the ways to read a value with `chances`, beginning with those that meet most. Scalars
+   * are distinguished by the obligations that they meet: each belongs to one way, so there are as
+   * many ways as differences, not as sets of chances. Values that may be containers are not
+   * distinguished: there is a way for each set of chances that the value can meet, or for counted
+   * chances, that it can meet exactly.
    */
   private ways(
     progress: Progress,
@@ -516,7 +532,7 @@ export class ObjectRules {
     if (listed === null) this.addWays(search, { value, met: 0n }, chances)
     for (const part of listed?.parts ?? []) {
       if (ways.length >= most) break
-      // Whether a part has values is asked once it is known that it would do.
+      // The test whether a part has values follows the cheaper test whether it would do.
       if (listed !== null && (listed.open.length > 0 || this.canFinish(after(part.met)))) {
         if (this.isProductive(part.value)) this.addWays(search, part, listed.open)
       }
@@ -524,7 +540,7 @@ export class ObjectRules {
     return ways
   }
 
-  /** Adds the ways to read `value`, which has values that all meet `met`, with `chances`. */
+  /** Adds the ways to read `value` with `chances`. All its values meet the obligations in `met`. */
   private addWays(
     { ways, unmet, most, after }: WaySearch,
     { value, met: sure }: ListedPart,
@@ -541,14 +557,14 @@ export class ObjectRules {
       checkLimit(this.limits, "threads.property", ways.length + 1)
       ways.push({ value: demand, progress: after(met) })
     }
-    /** What the first chances could meet together, by their number. */
+    /** `left[i]`: the obligations that the first i chances could meet together. */
     const left = [0n]
     for (const { bits } of useful) left.push(left[left.length - 1] | bits)
-    // From the last one down: with it, then without.
+    // From the last chance down: first with it, then without.
     const choose = (count: number, demand: number, met: bigint): void => {
       checkTime()
       if (ways.length >= most) return
-      // What meets all that is left meets as much as can be met.
+      // A way that meets everything that is left meets as much as possible.
       const isDecided = count === 0 || (left[count] & this.spec.counted) === 0n
       if (isDecided && !this.canFinish(after(met | left[count]))) return
       if (count === 0) {
@@ -570,8 +586,8 @@ export class ObjectRules {
   }
 
   /**
-   * The part of `demand` of which `fact` does not hold, or `NoPart`. Where it is not counted
-   * whether it does, and containers belong to the part, it is asked for nothing.
+   * Returns the part of `demand` for which `fact` does not hold, or `NoPart`. If the chance is not
+   * counted and containers belong to the part, no negation is added.
    */
   private without(demand: number, fact: number, isCounted: boolean): number {
     const part = this.demands.scalarPart(demand, fact, false)
@@ -581,15 +597,18 @@ export class ObjectRules {
     return this.demands.canBeMet(other) ? other : NoPart
   }
 
-  /** The conjunction of `value` and of what chances ask. */
+  /** Returns the conjunction of `value` and the facts of chances. */
   private demand(value: number, facts: readonly number[]): number {
     const asked = facts.filter((fact) => fact !== this.spec.anything)
     return asked.length === 0 ? value : this.demands.and(value, asked)
   }
 
-  /** What the values read so far may have had to satisfy; obligations that they met aside. */
+  /**
+   * Returns the conjunctions that the values read so far may have had to satisfy, without the
+   * obligations that they met.
+   */
   valuesRead(progress: Progress): number[] {
-    // The last ordered name is known where all of them are forgotten.
+    // If all ordered names are forgotten, the last one is still known.
     const named = this.spec.names.filter((_, i) => this.isSeen(progress, i) || i === progress.next - 1)
     return [...named, ...this.classes].map(({ value }) => value)
   }
@@ -605,14 +624,14 @@ export class ObjectRules {
     if (count + requiredCount > max) return false
     if (!this.isFree(unmet)) return this.plan(progress) !== null
     if (this.classes.length > 0 || count + requiredCount >= min) return true
-    // All keys so far are names of the spec. Ordered ones that were passed over are given up, and
-    // of the others all will do.
+    // All keys so far are names of the spec. Ordered names that were passed over cannot come any
+    // more; all other names can.
     const { ordered, offeredFrom } = this
     if (ordered === 0) return offeredFrom[0] >= min
     return count + offeredFrom[progress.next] - this.freeCount(progress) >= min
   }
 
-  /** How many names that are not ordered have been read. */
+  /** Returns the number of names outside the order that have been read. */
   private freeCount({ seen, next }: Progress): number {
     const { ordered } = this
     if (next < ordered) return 0

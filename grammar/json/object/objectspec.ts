@@ -1,11 +1,11 @@
 /**
- * What one branch says about objects: declared names with the conjunction of each value, classes of
- * other names, counts, and obligations ("some property in this class has such a value").
+ * The constraints of one branch on objects: declared names with the conjunction of each value,
+ * classes of other names, counts, and obligations ("some property in this class has such a value").
  *
- * Names that any keyword mentions are declared and told apart one by one. All others fall into key
- * classes: the non-empty atoms of the Boolean algebra of the patterns that matter. A class with
- * finitely many names is spelled out, so every class that remains has names without end; such names
- * come in any order all the same, as those of a class do.
+ * Names that any keyword mentions are declared and handled one by one. All others fall into key
+ * classes: the non-empty atoms of the Boolean algebra of the relevant patterns. A class with
+ * finitely many names is expanded into its names, so every class that remains is infinite. The
+ * expanded names come in any order, like those of a class.
  */
 import { TimeError } from "../../deadline.ts"
 import { checkLimit, fixedBounds, GrammarError, type Limits } from "../../errors.ts"
@@ -32,9 +32,9 @@ interface DeclaredName {
   /** Conjunction that the value must satisfy. */
   readonly value: number
   readonly isRequired: boolean
-  /** How reading it can meet obligations. */
+  /** The obligations that its value can meet. */
   readonly chances: readonly Chance[]
-  /** Bit set of the obligations that are met as long as it is not there. */
+  /** Bit set of the obligations that are met as long as the name is absent. */
   readonly absence: bigint
 }
 
@@ -45,57 +45,57 @@ export interface Chance {
 }
 
 export interface KeyClass {
-  /** The names, declared ones still included, and their content automaton. */
+  /** The names, including declared ones, and their content automaton. */
   readonly expr: ExprId
   readonly content: number
   readonly value: number
   readonly chances: readonly Chance[]
   /**
-   * Where its names are not told apart by what they match: what the value of one of them must
-   * satisfy. Then what satisfies `value` satisfies that for all names.
+   * Returns the conjunction of the value of one name. Present if the class does not split its names
+   * by the patterns that they match. Then a value that satisfies `value` suits all names.
    */
   readonly valueByName?: (name: string) => number
 }
 
 export interface ObjectSpec {
   /**
-   * The names that `properties` declares, in its order, and behind them all others that are told
-   * apart.
+   * The names that `properties` declares, in its order, then all others that are handled one by
+   * one.
    */
   readonly names: readonly DeclaredName[]
-  /** How many of `names` are declared. Order "schema" is about these. */
+  /** The number of declared names among `names`. Order "schema" applies to these. */
   readonly declared: number
   readonly classes: readonly KeyClass[]
   readonly min: number
   readonly max: number
   readonly obligationCount: number
-  /** Bit set of the obligations that must be met in the end. */
+  /** Bit set of the obligations that must be met when the object ends. */
   readonly owed: bigint
-  /** What must hold in the end of the others. */
+  /** Conditions on the other obligations when the object ends. */
   readonly conditions: readonly Condition[]
-  /** Bit set of the obligations that these ask about. */
+  /** Bit set of the obligations that the conditions depend on. */
   readonly counted: bigint
-  /** The fact of a chance that any value takes. */
+  /** The fact of a chance that any value meets. */
   readonly anything: number
 }
 
-/** Patterns with up to this many texts are read as so many names. */
+/** Patterns with up to this many texts are read as a list of names. */
 const FewTexts = 16
 
 /**
- * From so many patterns on their names may be left together, and then they are told apart where
- * these are few.
+ * With at least this many patterns, undeclared names may stay one class. They are split only if
+ * there are few states and classes.
  */
 const ManyPatterns = 4
 const FewStates = 4_000
 const FewClasses = 64
 
-/** Longer texts of patterns are not spelled out. */
+/** Patterns with longer texts are not expanded into names. */
 const MaxNameLength = 64
 
 const noChances: readonly Chance[] = []
 
-/** What one schema says about the values of names. */
+/** The constraints of one schema on the values of names. */
 interface MemberRules {
   readonly properties: ReadonlyMap<string, SchemaNode>
   readonly patternProperties: readonly { expr: ExprId; node: SchemaNode }[]
@@ -103,15 +103,15 @@ interface MemberRules {
 }
 
 interface Parts {
-  /** What the positive schemas say of members, in order. */
+  /** The constraints of the positive schemas on members, in order. */
   keywords: MemberRules[]
   constants: Extract<JsonNode, { kind: "object" }>[]
   properties: Map<string, number[]>
   absent: Set<string>
   required: Set<string>
-  /** All names that are told apart, in order of first mention. */
+  /** All names that are handled one by one, in order of first mention. */
   names: Set<string>
-  /** Those of them that have a schema or a value of their own. */
+  /** The names among them that have a schema or a value of their own. */
   declared: Set<string>
   nameLanguages: ExprId[]
   obligations: Obligation[]
@@ -120,19 +120,22 @@ interface Parts {
 }
 
 export interface SpecOptions {
-  /** False: facts may still be added. */
+  /** False if facts may still be added. */
   isComplete?: boolean
   obligations?: readonly Obligation[]
   verdicts?: readonly Verdict[]
-  /** Whether every value of a conjunction satisfies a fact; false when there is no cheap proof. */
+  /**
+   * Whether every value of a conjunction satisfies a fact. Returns false if there is no cheap
+   * proof.
+   */
   isImplied?: (conjunction: number, fact: number) => boolean
   /** Whether some scalar satisfies a conjunction. */
   hasScalar?: (conjunction: number) => boolean
 }
 
 /**
- * The spec of the branch that consists of `facts`, for objects. Values are not yet known to be
- * satisfiable.
+ * Returns the spec for objects of the branch that consists of `facts`. Its values may still turn
+ * out to be unsatisfiable.
  */
 export function objectSpec(
   all: Conjunctions,
@@ -186,7 +189,7 @@ export function objectSpec(
 }
 
 /**
- * Returns the classes whose names may have a value. The names of a class that has finitely many are
+ * Returns the classes whose names may have a value. If a class has finitely many names, they are
  * added to `parts` instead.
  */
 function keyClasses(
@@ -213,7 +216,7 @@ function keyClasses(
 
 /**
  * Returns the chances to meet the obligations in `met`, which are listed by fact. `known` maps all
- * facts that hold in any case to one fact.
+ * facts that always hold to one fact.
  */
 function chances(met: ReadonlyMap<number, bigint>, known: (fact: number) => number): readonly Chance[] {
   if (met.size === 0) return noChances
@@ -226,8 +229,8 @@ function chances(met: ReadonlyMap<number, bigint>, known: (fact: number) => numb
 }
 
 /**
- * Tells apart what obligations and verdicts name. Declared is what has a schema there; of verdicts
- * in an order that suits each of their schemas.
+ * Adds the names that obligations and verdicts mention. Those with a schema there become declared.
+ * The names of verdicts get an order that suits each of their schemas, if there is one.
  */
 function addNames(
   parts: Parts,
@@ -257,7 +260,10 @@ function addNames(
   }
 }
 
-/** The conjunction of the value of each name, by the facts of a branch; computed when asked. */
+/**
+ * Returns a function from a name to the conjunction of its value, by the facts of a branch. It
+ * computes on demand.
+ */
 export function memberValues(
   all: Conjunctions,
   reader: KeywordReader,
@@ -271,8 +277,8 @@ export function memberValues(
 }
 
 /**
- * Before a branch is complete it is not known what it covers: `unevaluatedProperties` says nothing
- * yet.
+ * Collects the constraints of `facts`. Before a branch is complete its coverage is unknown, so
+ * `unevaluatedProperties` is ignored.
  */
 function collectParts(
   all: Conjunctions,
@@ -347,7 +353,10 @@ function emptyParts({ allowedText }: KeywordReader): Parts {
   }
 }
 
-/** What the branch asserts: schemas by their facts, names by who requires them. */
+/**
+ * Returns the assertions of the branch: schemas by their facts, names by the schemas that require
+ * them.
+ */
 export function asserted(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): Asserted {
   const ids = new Set(facts)
   return {
@@ -384,7 +393,7 @@ function addKeywords(parts: Parts, keywords: Keywords): void {
   parts.max = Math.min(parts.max, keywords.maxProperties)
 }
 
-/** Facts about the value of the property `name`. */
+/** Returns the facts about the value of the property `name`. */
 function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
   const facts = [...(parts.properties.get(name) ?? [])]
   if (parts.absent.has(name) || parts.nameLanguages.some((names) => !matchesText(names, name)))
@@ -407,7 +416,9 @@ function valueFacts(all: Conjunctions, parts: Parts, name: string): number[] {
   return facts
 }
 
-/** Facts about the value of an undeclared name, by which patterns it matches. */
+/**
+ * Returns the facts about the value of an undeclared name that matches the patterns in `matched`.
+ */
 function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId>): number[] {
   const facts: number[] = []
   if (parts.constants.length > 0) facts.push(all.impossible)
@@ -424,15 +435,15 @@ function classFacts(all: Conjunctions, parts: Parts, matched: ReadonlySet<ExprId
 }
 
 /**
- * The patterns that tell names apart. Those with few texts become names instead: they split no
- * class.
+ * Returns the patterns that split names. Patterns with few texts become names instead, since they
+ * split no class.
  */
 function patternsOf(parts: Parts): ReadonlySet<ExprId> {
   const patterns = new Set<ExprId>()
   if (parts.constants.length > 0) return patterns
   for (const { patternProperties } of parts.keywords)
     for (const { expr } of patternProperties) patterns.add(expr)
-  // Names that are told apart from all others by being listed are declared.
+  // Names in the lists of obligations are declared.
   for (const event of parts.obligations.flat())
     if (event.kind === "some" && typeof event.names === "number") patterns.add(event.names)
   patterns.delete(exprs.anyText)
@@ -446,7 +457,8 @@ function patternsOf(parts: Parts): ReadonlySet<ExprId> {
 }
 
 /**
- * The classes of names; where there is another way null, if they are many or hard to tell apart.
+ * Returns the classes of names. If `hasOtherWay`, returns null where they are many or hard to
+ * decide.
  */
 function toldApart(
   patterns: ReadonlySet<ExprId>,
@@ -466,9 +478,9 @@ function toldApart(
 }
 
 /**
- * All names that are not declared as one class, whatever they match; null where a name might have
- * no value, as far as is told at once. Some scalar that satisfies what all patterns ask together is
- * a value of each name.
+ * Returns all undeclared names as one class, whatever patterns they match. Returns null if some
+ * name might have no value, as far as a cheap test shows: a scalar that satisfies the schemas of
+ * all patterns together is a value of each name.
  */
 function wholeClass(
   all: Conjunctions,
@@ -493,7 +505,7 @@ function wholeClass(
   return content === NoContent ? null : { expr, content, value, chances: noChances, valueByName }
 }
 
-/** The texts of `pattern`, or null when there are many. */
+/** Returns the texts of `pattern`, or null if there are many. */
 function fewTexts(pattern: ExprId): string[] | null {
   const { high } = exprLengths(pattern)
   return high > MaxNameLength || exprs.isNever(pattern) ? null : finiteTexts(pattern, FewTexts)

@@ -1,22 +1,22 @@
 /**
- * What there is to choose from in any plan for the objects of a spec: which keys can meet which
- * obligations, by their values or by not being there.
+ * The choices of any plan for the objects of a spec: which keys can meet which obligations, by
+ * their values or by their absence.
  */
 import type { Chance, ObjectSpec } from "./objectspec.ts"
 
-/** What a key can do in any plan for the objects of a spec. */
+/** The obligations that one key can meet in a plan for the objects of a spec. */
 export interface PlanKey {
   readonly id: number
   readonly value: number
   readonly chances: readonly Chance[]
-  /** All that its values may meet. */
+  /** The obligations that its values may meet. */
   readonly bits: bigint
   readonly isRequired: boolean
-  /** Set of the obligations that are met as long as it is not there. */
+  /** Set of the obligations that are met as long as the key is absent. */
   readonly absence: bigint
   /** The absences that list this name. */
   readonly absences: readonly Absence[]
-  /** Some of them: each absence is watched by exactly one of its names. */
+  /** Some of these absences. Each absence is watched by exactly one of its names. */
   readonly watched: readonly Absence[]
 }
 
@@ -30,16 +30,16 @@ interface Absence {
   readonly bits: bigint
 }
 
-/** What there is to choose from in any plan for the objects of a spec. */
+/** The choices of any plan for the objects of a spec. */
 export interface PlanOptions {
   readonly spec: ObjectSpec
-  /** By id: names, and behind them classes from the last one on. */
+  /** By id: first the names, then the classes in reverse order. */
   readonly keys: readonly PlanKey[]
-  /** By obligation: names that meet it by not being there, those that are required too. */
+  /** By obligation: the names whose absence meets it, including required names. */
   readonly absentees: readonly (readonly number[])[]
-  /** The keys that may meet an obligation by their values. */
+  /** Returns the keys that may meet an obligation by their values. */
   servants(obligation: number): readonly PlanKey[]
-  /** Names that are required and may meet something. */
+  /** Required names that may meet an obligation. */
   readonly askedAndRequired: readonly PlanKey[]
 }
 
@@ -48,7 +48,7 @@ const none: readonly never[] = []
 /** Up to this many obligations, the keys that serve one are found by looking through all keys. */
 export const FewServed = 16
 
-/** Made once a spec: linear in what its obligations say. */
+/** Returns the options of a spec. Called once per spec; linear in the events of its obligations. */
 export function planOptions(spec: ObjectSpec): PlanOptions {
   const { names, classes, obligationCount } = spec
   const bitsOfAll = (chances: readonly Chance[]) => chances.reduce((bits, chance) => bits | chance.bits, 0n)
@@ -65,7 +65,7 @@ export function planOptions(spec: ObjectSpec): PlanOptions {
   }
   const askedAndRequired = keys.filter(({ isRequired, bits }) => isRequired && bits !== 0n)
   // In a closed object each name serves most obligations. So the lists of all obligations are made
-  // only once several of them have been asked for.
+  // only after `FewServed` of them have been requested.
   let servants: readonly (readonly PlanKey[])[] | null = null
   const few = new Map<number, readonly PlanKey[]>()
   const servantsOf = (obligation: number) => {
@@ -91,8 +91,8 @@ function byObligation(keys: readonly PlanKey[], obligationCount: number): PlanKe
 }
 
 /**
- * By name: the absences that list it, and those that it watches. The name with the fewest absences
- * watches.
+ * Returns, by name, the absences that list it and those that it watches. The name with the fewest
+ * absences watches.
  */
 function absencesOf(
   absentees: readonly (readonly number[])[],
@@ -123,7 +123,7 @@ function absencesOf(
   return { absences, watched }
 }
 
-/** Returns `absent` without the obligations of those `absences` whose names are all there. */
+/** Returns `absent` without the obligations of those `absences` whose names are all present. */
 export function withoutAbsences(
   absent: bigint,
   absences: readonly Absence[],
@@ -141,7 +141,7 @@ export function withoutAbsences(
 const chunk = new BigUint64Array(1)
 const words = new Int32Array(chunk.buffer)
 
-/** The numbers of the bits in `bits`, ascending. */
+/** Returns the numbers of the bits in `bits`, ascending. */
 export function bitsOf(bits: bigint): number[] {
   const numbers: number[] = []
   for (let left = bits, at = 0; left !== 0n; left >>= 64n, at += 64) {
@@ -154,7 +154,7 @@ export function bitsOf(bits: bigint): number[] {
   return numbers
 }
 
-/** How many bits are set. */
+/** Returns the number of bits that are set. */
 export function weightOf(bits: bigint): number {
   let weight = 0
   for (let left = bits; left !== 0n; left >>= 64n) {
