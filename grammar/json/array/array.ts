@@ -1,10 +1,10 @@
 /**
- * The array frame: items and commas. What may come next is decided in `arrayrules.ts`; here it
- * becomes lexemes and frames.
+ * The array frame: items and commas. `arrayrules.ts` decides what may come next; this file turns it
+ * into lexemes and frames.
  *
- * Where items must differ, the frame is told the text of each item when it ends, and from then on
- * every item carries the fact that it differs from that value: the exclusion is part of the item's
- * own language, so it is never too late.
+ * If items must differ, the frame receives the text of each item when it ends. From then on every
+ * item carries the fact that it differs from that value: the exclusion is part of the item's own
+ * language, so it never comes too late.
  */
 import { checkLimit, fixedBounds } from "../../errors.ts"
 import { type Frame, noFrames, type Step } from "../../frame.ts"
@@ -30,29 +30,29 @@ const decoder = new TextDecoder()
 /** Up to this many unique items are made one after the other, each as short as it can be. */
 const FewItems = 16
 
-/** Small integers that are tried although none was a value. */
+/** The number of small integers that are tried while none of them is a value. */
 const MaxMisses = 200
 
-/** Places of numbers that are written out. */
+/** The greatest exponent of numbers that are written without one. */
 const MaxPlaces = 400
 
-/** Beginnings of texts that are looked at for each item that is needed. */
+/** The number of text prefixes that are searched for each missing item. */
 const PathsOfItem = 20
 
 const nothing: readonly number[] = []
 const noSteps: readonly Step[] = []
 
-/** In place of the values seen: one of them is not known. */
+/** Stands for the values seen if one of them is unknown. */
 const UnknownItem: readonly number[] = [-1]
 
-/** Whether an array of `spec` exists, given which values do. */
+/** Whether an array of `spec` exists, given which conjunctions have values. */
 export function isPossibleArray(spec: ArraySpec, all: Conjunctions, values: ItemValues): boolean {
   return spec.twins ? hasTwins(spec, all, values) : new ArrayRules(spec, values).isPossible()
 }
 
 /**
- * The arrays of `spec`. `isProductive` may know fewer values than the language: witnesses use only
- * those of lower rank.
+ * Returns the language of the arrays of `spec`. `isProductive` may know fewer values than the
+ * language: witnesses use only values of lower rank.
  */
 export function arrayLanguage(
   spec: ArraySpec,
@@ -74,7 +74,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
   private readonly frameKeys = new TupleTable()
 
   /**
-   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank.
+   * `isProductive` may know fewer values than the language: witnesses use only values of lower
+   * rank.
    */
   constructor(spec: ArraySpec, values: Values, path: string, isProductive: Lookup) {
     this.values = values
@@ -83,7 +84,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     this.rules = new ArrayRules(spec, values.itemValues(isProductive))
   }
 
-  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  /** Returns the frame at the beginning, or null if no array satisfies the spec. */
   start(): Frame | null {
     return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
   }
@@ -92,8 +93,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     const { tokens } = this.values
     if (phase === Phase.Item) {
       const after = this.afterItem(progress, text)
-      // An unknown item leaves at least one other value wherever there are infinitely many; else
-      // each token is tried.
+      // If there are infinitely many values, an unknown item leaves at least one. Otherwise the
+      // caller tries each token.
       const hasMore =
         after.seen === UnknownItem ? progress.index < this.rules.spec.max : this.ways(after).length > 0
       const close = this.rules.canClose(after) ? { lexeme: tokens.closeArray, frames: noFrames } : null
@@ -119,14 +120,14 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     return pathOfBegun(this.values, this.rules.spec.items, beganAs)
   }
 
-  /** What completes the array after what was read above `frame` ended. */
+  /** Returns a text that completes the array after the lexeme above `frame` ended. */
   finish({ phase, progress }: ArrayFrame<ArrayProgress>, text: Uint8Array): string {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
     const items: string[] = []
     let length = 0
     const { spec } = this.rules
     if (spec.contains.length === 0 && !spec.unique) {
-      // Each item takes two characters at least.
+      // Each item takes at least two characters.
       checkLimit(fixedBounds, "witnessUnits", 2 * (spec.min - at.index), this.path)
       const first = at.index
       while (first + items.length < spec.min || (phase === Phase.Comma && items.length === 0)) {
@@ -162,8 +163,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
   }
 
   /**
-   * `count` different scalars of `conjunction` that are not in `seen`; null where short numbers and
-   * texts are too few.
+   * Returns `count` different scalars of `conjunction` that are not in `seen`, or null if there are
+   * too few short numbers and texts.
    */
   private freshItems(conjunction: number, count: number, seen: readonly number[]): string[] | null {
     const { all } = this.values
@@ -184,13 +185,13 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
       checkLimit(fixedBounds, "witnessUnits", length, this.path)
       return true
     }
-    // Where none of the first is a value the others are hardly any.
+    // If none of the first integers is a value, hardly any later one is.
     for (let i = 0; i < 4 * count && items.size < count && (i < MaxMisses || items.size > 0); i++)
       if (!offer(`${i}`)) offer(`"${i}"`)
     if (items.size < count) {
       const cells = this.values.scalars.numbers.of(conjunction)
       const start = numbers.start(cells, this.values.policy.numbers)
-      // A lexeme would look where every byte leads.
+      // A lexeme would compute the transitions of all bytes.
       const isNumber = (item: string) => numbers.accepts(start, encoder.encode(item))
       for (const value of firstMultiples(cells, count + seen.length)) {
         if (items.size === count) break
@@ -208,7 +209,8 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
   }
 
   /**
-   * `count` of `values` that are not in `seen`, scalars all; null where these are too few. Linear.
+   * Returns `count` scalars of `values` that are not in `seen`, or null if there are too few.
+   * Linear.
    */
   private listedItems(values: readonly number[], count: number, seen: readonly number[]): string[] | null {
     const { all } = this.values
@@ -219,7 +221,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
       const fact = all.facts[values[i]]
       if (taken.has(values[i]) || fact.kind !== "equals") continue
       if (fact.value.kind === "object" || fact.value.kind === "array") continue
-      // Alone: beside the list that it comes from each value would be looked for again.
+      // The fact stands alone: beside the list of its values, each would be searched for again.
       const same = all.of([all.fact({ kind: "equals", value: fact.value, positive: true })])
       if (!this.values.isProductive(same)) continue
       const item = this.values.witness(same)
@@ -230,7 +232,7 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     return items.length < count ? null : items
   }
 
-  /** `progress` after an item with this text: unique items remember its value. */
+  /** Returns `progress` after an item with this text. Unique items remember its value. */
   private afterItem(progress: ArrayProgress, text: Uint8Array | null): ArrayProgress {
     if (!this.rules.spec.unique) return progress
     if (text === null || progress.seen === UnknownItem) return { ...progress, seen: UnknownItem }
@@ -240,14 +242,16 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
   }
 
   /**
-   * Whether what comes after an unknown item depends on it: there are finitely many values for the
-   * next one.
+   * Whether the continuation after an unknown item depends on its value, because the next item has
+   * finitely many values.
    */
   private mayRunOut(progress: ArrayProgress): boolean {
     return this.rules.isFinite(progress.index)
   }
 
-  /** The rules' ways, asked for at the end of an item and again behind its comma. */
+  /**
+   * Returns the ways of the rules, memoized: the end of an item and its comma both ask for them.
+   */
   private ways(progress: ArrayProgress): readonly ItemWay[] {
     if (this.last?.progress !== progress) this.last = { progress, ways: this.rules.ways(progress) }
     return this.last.ways

@@ -1,28 +1,31 @@
 /**
- * The frame of an array, whatever its items are held to: where the reader is, and who decides what
- * may come next.
+ * The frame of an array, whatever the constraints on its items: the position of the reader, and the
+ * object that decides what may come next.
  */
 import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
 
-/** Where the reader is within the array. */
+/** The position of the reader within the array. */
 export const Phase = { Start: 0, Item: 1, Comma: 2 } as const
 
 export interface ArrayProgress {
-  /** Items read, saturating where positions no longer differ. */
+  /** Number of items read, saturating where positions no longer differ. */
   readonly index: number
-  /** Items counted by each `contains`, saturating where it no longer matters. */
+  /** Number of items counted by each `contains`, saturating where it no longer matters. */
   readonly counts: readonly number[]
-  /** Unique items only: facts "differs from this value", ascending. */
+  /** For unique items only: the facts "differs from this value", ascending. */
   readonly seen: readonly number[]
 }
 
-/** A language of arrays. `P`: its progress within one. */
+/** A language of arrays. `P` is the type of its progress. */
 export interface ArrayReader<P> {
   readonly path: string
   follow(frame: ArrayFrame<P>, text: Uint8Array | null): readonly Step[]
   finish(frame: ArrayFrame<P>, text: Uint8Array): string
-  /** Where an item that has begun as such a lexeme is asked for; null: not known. */
+  /**
+   * Returns the path of the schema of an item that began with such a lexeme, or null if it is
+   * unknown.
+   */
   itemPath(beganAs: (lexeme: number) => boolean): string | null
 }
 

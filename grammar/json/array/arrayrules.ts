@@ -1,11 +1,11 @@
 /**
  * The arithmetic of items: which item may come next so that the array can still be finished.
  *
- * An item is its position's conjunction. It splits by the verdict of a `contains` only while that
- * verdict matters: an item that is not counted need not be excluded unless there is an upper bound.
- * With `uniqueItems` it also differs from every item before it, and from every value that the
- * positions which must still come cannot do without: finite domains need distinct representatives,
- * a bipartite matching (Kuhn 1955; Hall 1935).
+ * An item satisfies the conjunction of its position. It splits by the verdict of a `contains` only
+ * while that verdict matters: an item that is not counted need not be excluded unless there is an
+ * upper bound. With `uniqueItems` it also differs from every item before it, and from every value
+ * that the mandatory later positions need: finite domains need distinct representatives, a
+ * bipartite matching (Kuhn 1955; Hall 1935).
  */
 import { limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
@@ -16,11 +16,11 @@ import type { ArraySpec } from "./arrayspec.ts"
 import { DistinctValues } from "./unique/distinct.ts"
 import { UniqueCounts } from "./unique/uniquecounts.ts"
 
-/** A way to read an item, and the progress after it (its own value aside). */
+/** A way to read an item, and the progress after it, without its own value. */
 export interface ItemWay {
-  /** What the item must satisfy, values aside. */
+  /** The conjunction that the item must satisfy, without excluded values. */
   readonly plain: number
-  /** Facts "differs from this value" that it must satisfy beside those in `progress.seen`. */
+  /** Facts "differs from this value" that it must satisfy besides those in `progress.seen`. */
   readonly barred: readonly number[]
   readonly progress: ArrayProgress
 }
@@ -32,9 +32,9 @@ class Taken {
   readonly id: number
   private readonly seen: readonly number[]
   private set: ReadonlySet<number> | null = null
-  /** How many values each `contains` may still count, once it was asked. */
+  /** The number of values that each `contains` may still count; null before the first request. */
   left: readonly number[] | null = null
-  /** How many values of a conjunction are left, as far as it was asked. */
+  /** By conjunction: the number of its values that are left. */
   readonly lefts = new Map<number, number>()
   /** By index: the values that are left. */
   readonly unique = new Map<number, UniqueCounts | null>()
@@ -54,14 +54,14 @@ export class ArrayRules {
   readonly start: ArrayProgress
   readonly spec: ArraySpec
   private readonly values: ItemValues
-  /** From this index on all positions and bounds are alike. */
+  /** From this index on, all positions and bounds are alike. */
   private readonly lastIndex: number
   private readonly finishable = new Map<string, boolean>()
   private readonly takens = new WeakMap<readonly number[], Taken>()
   private readonly seenIds = new TupleTable()
   /** The values of finite conjunctions, as sets. */
   private readonly domains = new Map<number, ReadonlySet<number>>()
-  /** Values and ways looked at since somebody asked. */
+  /** Number of values and ways examined for the current call. */
   private work = 0
   private tried = 0
 
@@ -73,12 +73,12 @@ export class ArrayRules {
     this.start = { index: 0, counts: spec.contains.map(() => 0), seen: [] }
   }
 
-  /** Whether any array at all satisfies the spec. */
+  /** Whether any array satisfies the spec. */
   isPossible(): boolean {
     const { contains, min } = this.spec
     const counted = Math.max(min, ...contains.map((rule) => rule.min))
     const { limits } = this.values
-    // Positions are counted one by one where `contains` counts too.
+    // With `contains`, positions are counted one by one.
     if (contains.length > 0 && counted > limits.containsItems) {
       throw limitError(limits, "containsItems", counted)
     }
@@ -94,14 +94,14 @@ export class ArrayRules {
   }
 
   /**
-   * Ways to read one more item after which the array can be finished. The first counts as many
-   * matches as it can.
+   * Returns the ways to read one more item after which the array can be finished. The first counts
+   * as many matches as possible.
    */
   ways(progress: ArrayProgress): ItemWay[] {
     this.tried = 0
     this.work = 0
-    // Where all positions are alike an item uses up one value exactly when it is counted: the
-    // answer before it is enough.
+    // If all positions are alike, an item uses up one value exactly if it is counted, so the answer
+    // before it is enough.
     const isFree = (this.canMatchAll(progress) ?? this.canMatchOne(progress)) !== null
     const unique = isFree ? null : this.uniqueCounts(progress)
     const ways: ItemWay[] = []
@@ -110,7 +110,7 @@ export class ArrayRules {
         if (this.canFinish(after)) ways.push({ plain, barred, progress: after })
         continue
       }
-      // Values that another item cannot do without, or with which too many would be counted.
+      // Excludes values that a later item needs, or with which too many items would be counted.
       const { values: taken } = this.taken(progress.seen)
       const reserved = new Set(barred)
       const left = (this.values.differences(plain) as readonly number[]).filter(
@@ -122,13 +122,13 @@ export class ArrayRules {
     return ways
   }
 
-  /** All that an item read in this way satisfies. */
+  /** Returns the conjunction of all constraints on an item read in this way. */
   valueOf({ plain, barred, progress }: ItemWay): number {
     const excluded = barred.length === 0 ? progress.seen : [...progress.seen, ...barred]
     return excluded.length === 0 ? plain : this.values.and(plain, excluded)
   }
 
-  /** The values of unique items that are counted, as far as they are finitely many; else null. */
+  /** Returns the values of unique items that are counted if they are finitely many, else null. */
   private uniqueCounts({ index, seen }: ArrayProgress): UniqueCounts | null {
     if (!this.spec.unique || this.spec.contains.length === 0) return null
     const { values, unique } = this.taken(seen)
@@ -140,7 +140,7 @@ export class ArrayRules {
     return counts
   }
 
-  /** The index after the item at `index`: the last one from which on all are alike. */
+  /** Returns the index after the item at `index`, or the last index from which on all are alike. */
   after(index: number): number {
     return Math.min(index + 1, this.lastIndex)
   }
@@ -151,14 +151,14 @@ export class ArrayRules {
   }
 
   /**
-   * The values of the item at `index`, each as the fact that it is not the one; null where there is
-   * no end of them.
+   * Returns the values of the item at `index`, each as the fact "differs from this value". Returns
+   * null if there are infinitely many.
    */
   listed(index: number): readonly number[] | null {
     return this.values.differences(this.item(index))
   }
 
-  /** What the item at `index` must satisfy, counts aside. */
+  /** Returns the conjunction that the item at `index` must satisfy, without counts. */
   item(index: number): number {
     const { items } = this.spec
     return items[Math.min(index, items.length - 1)]
@@ -170,14 +170,13 @@ export class ArrayRules {
     const known = this.finishable.get(key)
     if (known !== undefined) return known
     try {
-      // Depth first. Progress only grows, so the one way back to a progress on the path is a step
-      // that changes nothing.
+      // Depth first. Progress only grows, so a cycle can only be a step that changes nothing.
       this.finishable.set(key, false)
       const result = this.canClose(progress) || this.canGoOn(progress)
       this.finishable.set(key, result)
       return result
     } catch (error) {
-      // Not known: the next one who asks is told the limit again.
+      // The answer is unknown: the next call throws the limit again.
       this.finishable.delete(key)
       throw error
     }
@@ -196,9 +195,9 @@ export class ArrayRules {
   }
 
   /**
-   * Whether each `contains` can reach its minimum, for progress from which the minimum of items can
-   * be reached. Null where bounds tie items together: elsewhere each is free to add its own, and
-   * what others add does no harm.
+   * Whether each `contains` can reach its minimum, if the minimum number of items can be reached.
+   * Returns null if bounds connect the items: otherwise each `contains` can add its own items, and
+   * those of the others do no harm.
    */
   private canMatchAll({ index, counts, seen }: ArrayProgress): boolean | null {
     const { contains, items, max } = this.spec
@@ -212,8 +211,9 @@ export class ArrayRules {
   }
 
   /**
-   * As `canMatchAll`, for one `contains` from where all positions are alike: a items that it counts
-   * and b that it does not, as many as there are values left, can be chosen within all bounds.
+   * Like `canMatchAll`, for a single `contains` at a position from which on all are alike: whether
+   * a items that it counts and b that it does not count, as many as values are left, can be chosen
+   * within all bounds.
    */
   private canMatchOne({ index, counts, seen }: ArrayProgress): boolean | null {
     const { contains, items, min, max } = this.spec
@@ -228,7 +228,7 @@ export class ArrayRules {
     return least <= most && index + least <= max && index + most + other >= min
   }
 
-  /** How many different items of `conjunction` may still come. */
+  /** Returns the number of different items of `conjunction` that may still come. */
   private left(conjunction: number, seen: readonly number[]): number {
     const values = this.spec.unique ? this.values.differences(conjunction) : null
     if (values === null) return this.values.isProductive(conjunction) ? Number.POSITIVE_INFINITY : 0
@@ -258,8 +258,8 @@ export class ArrayRules {
   }
 
   /**
-   * What is kept of a list of values seen. Lists are shared by all that is looked at from one
-   * progress.
+   * Returns the memoized answers about a list of values seen. Everything examined from one progress
+   * shares its list.
    */
   private taken(seen: readonly number[]): Taken {
     let taken = this.takens.get(seen)
@@ -280,9 +280,9 @@ export class ArrayRules {
   }
 
   /**
-   * Unique items are counted by a `contains` at most once a value: whether enough values are left
-   * to reach its minimum. Asked before an item is read; that item uses up one value exactly when it
-   * is counted, so the answer stays right.
+   * Whether enough values are left for each `contains` to reach its minimum. A `contains` counts
+   * each value of unique items at most once. The test runs before an item is read; that item uses
+   * up one value exactly if it is counted, so the answer remains right.
    */
   private hasMatchesLeft({ counts, seen }: ArrayProgress): boolean {
     if (!this.spec.unique) return true
@@ -291,7 +291,7 @@ export class ArrayRules {
     return taken.left.every((count, i) => counts[i] + count >= this.spec.contains[i].min)
   }
 
-  /** How many values that are not in `seen` each `contains` may count. */
+  /** Returns, for each `contains`, the number of values not in `seen` that it may count. */
   private matchesLeft(seen: readonly number[]): number[] {
     return this.spec.contains.map(({ from, fact }) => {
       const left = new Set<number>()
@@ -316,16 +316,16 @@ export class ArrayRules {
   }
 
   /**
-   * Different values for the items from `index` to `min`, as far as these are finite; null where
-   * there are none.
+   * Returns different values for the items from `index` to `min` whose domains are finite, or null
+   * if there are none.
    */
   private distinctFrom(index: number, seen: ReadonlySet<number>): DistinctValues | null {
     const { min, items } = this.spec
     const chosen = new DistinctValues(seen, (work) => this.spend(work))
     for (let position = index; position < min; position++) {
       const values = this.values.differences(this.item(position))
-      // Infinitely many values: one is always left, here and at all later positions once they are
-      // alike.
+      // Among infinitely many values one is always left, here and at all later positions once they
+      // are alike.
       if (values === null) {
         if (position >= items.length - 1) break
       } else if (!chosen.place(values)) return null
@@ -340,21 +340,21 @@ export class ArrayRules {
     throw limitError(limits, "uniqueSteps", this.work)
   }
 
-  /** Values that the item at `index` must leave to the positions after it. */
+  /** Returns the values that the item at `index` must leave to the positions after it. */
   private reserved(index: number, seen: readonly number[]): readonly number[] {
     const { items, min } = this.spec
     const { values: taken } = this.taken(seen)
     if (index + 1 < items.length - 1) return this.distinctFrom(index + 1, taken)?.needed() ?? nothing
-    // All alike: each value that is left is needed, or none.
+    // All positions are alike: either each value that is left is needed, or none.
     const item = this.item(index + 1)
     if (min <= index + 1 || this.left(item, seen) !== min - index - 1) return nothing
     return (this.values.differences(item) as readonly number[]).filter((value) => !taken.has(value))
   }
 
-  /** Whether an item of `conjunction` may differ from all in `seen` and in `barred`. */
+  /** Whether an item of `conjunction` may differ from all values in `seen` and in `barred`. */
   private hasOther(conjunction: number, seen: readonly number[], barred: readonly number[]): boolean {
     if (barred.length === 0) return this.left(conjunction, seen) > 0
-    // Values that are listed are there, whatever is known of their rank.
+    // The listed values exist, whatever is known about their rank.
     const values = this.spec.unique ? this.values.differences(conjunction) : null
     if (values === null) return this.values.isProductive(conjunction)
     const { values: taken } = this.taken(seen)
@@ -372,7 +372,7 @@ export class ArrayRules {
       if (index < rule.from) continue
       const isBounded = rule.max !== Infinite
       if (!isBounded && counts[i] >= rule.min) continue
-      // Unique items use up what matches: where that is finite, an item that is not counted must
+      // Unique items use up matching values. If these are finite, an item that is not counted must
       // not match.
       const usesUp =
         unique && this.values.differences(this.values.and(this.item(index), [rule.fact])) !== null
@@ -388,7 +388,7 @@ export class ArrayRules {
         },
       ])
       this.tried += ways.length
-      // Verdicts that exclude each other multiply no further.
+      // Combinations of verdicts that exclude each other are dropped before they multiply.
       ways = ways.filter(
         (way) =>
           way.counts.every((count, i) => count <= contains[i].max) && this.hasOther(way.plain, seen, barred),

@@ -1,6 +1,6 @@
 /**
- * What one branch says about arrays: the conjunction of the item at each index, bounds on their
- * number, `contains` rules, and whether items must differ.
+ * The constraints of one branch on arrays: the conjunction of the item at each index, bounds on
+ * their number, `contains` rules, and whether items must differ.
  */
 import { type Conjunctions, type Fact, Infinite, Types } from "../facts/conjunction.ts"
 import { coverageOf } from "../facts/coverage.ts"
@@ -11,18 +11,21 @@ import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 
 interface ContainsRule {
-  /** First index that is looked at. */
+  /** Index of the first item that the rule examines. */
   readonly from: number
   readonly min: number
   readonly max: number
-  /** Facts: of an item that counts, and of one that does not. */
+  /** Fact of an item that counts. */
   readonly fact: number
-  /** Null: it cannot be said; only rules without an upper bound may leave it out. */
+  /**
+   * Fact of an item that does not count, or null if there is no such fact. Only rules without an
+   * upper bound may have none.
+   */
   readonly complement: number | null
 }
 
 export interface ArraySpec {
-  /** Conjunction of the item at each index; the last entry is that of all further items. */
+  /** Conjunction of the item at each index. The last entry is that of all further items. */
   readonly items: readonly number[]
   readonly min: number
   readonly max: number
@@ -33,7 +36,7 @@ export interface ArraySpec {
   readonly twins: boolean
 }
 
-/** The spec of the branch that consists of `facts`, for arrays. */
+/** Returns the spec for arrays of the branch that consists of `facts`. */
 export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: readonly number[]): ArraySpec {
   const parts = new ArrayParts(all, reader, facts)
   const items: number[] = []
@@ -43,16 +46,16 @@ export function arraySpec(all: Conjunctions, reader: KeywordReader, facts: reado
   return {
     items,
     min,
-    // None is both.
+    // No array is both.
     max: unique && twins ? -1 : parts.max,
-    // `contains` with no bound at all says nothing.
+    // `contains` without any bound constrains nothing.
     contains: parts.contains.filter((rule) => rule.min > 0 || rule.max !== Infinite),
     unique,
     twins,
   }
 }
 
-/** What the facts of a branch say of arrays, by kind. */
+/** The constraints of the facts of a branch on arrays, by kind. */
 class ArrayParts {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
@@ -75,7 +78,7 @@ class ArrayParts {
     for (const id of facts) this.add(all.facts[id])
   }
 
-  /** The first index from which on nothing tells items apart. */
+  /** Returns the first index from which on all items have the same facts. */
   positions(): number {
     let end = 0
     for (const { prefix } of this.keywords) end = Math.max(end, prefix.length)
@@ -86,7 +89,7 @@ class ArrayParts {
     return end
   }
 
-  /** Facts about the item at `index`. */
+  /** Returns the facts about the item at `index`. */
   factsAt(index: number): number[] {
     const { all } = this
     const here: number[] = []

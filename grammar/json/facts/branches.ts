@@ -347,7 +347,9 @@ export class Branches {
     branches.splice(0, branches.length, ...branches.filter((_, i) => isKept[i]))
   }
 
-  /** Separates the clauses that an object frame can keep from those that must be chosen from now. */
+  /**
+   * Separates the clauses that an object frame can keep from those that must be chosen from now.
+   */
   private partition(
     clauses: Partial["clauses"],
     type: number,

@@ -33,7 +33,7 @@ interface Absence {
 /** The choices of any plan for the objects of a spec. */
 export interface PlanOptions {
   readonly spec: ObjectSpec
-  /** By id: first the names, then the classes in reverse order. */
+  /** First the names, by id; then the classes, where class c has id -1 - c. */
   readonly keys: readonly PlanKey[]
   /** By obligation: the names whose absence meets it, including required names. */
   readonly absentees: readonly (readonly number[])[]

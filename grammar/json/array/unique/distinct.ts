@@ -1,16 +1,16 @@
 /**
  * Different values for positions with finite domains: a bipartite matching (Hall 1935; Kuhn 1955).
  *
- * Positions with the same domain are interchangeable, so a value is held by a domain, and a search
- * for an augmenting path goes from domain to domain: each is looked at once. A value that a
- * matching holds can be spared iff its domain can take another one instead, which is reachability
- * from the values that nobody holds (Berge 1957).
+ * Positions with the same domain are interchangeable, so a domain holds values, and a search for an
+ * augmenting path goes from domain to domain and examines each once. A value that a matching holds
+ * can be spared iff its domain can take another one instead, which is reachability from the values
+ * that no domain holds (Berge 1957).
  */
 
-/** A domain and the places in it that values are held for. */
+/** A domain, with the position of its search for free values. */
 interface Domain {
   readonly values: readonly number[]
-  /** Values before this one are taken, or not to be used: they never become free again. */
+  /** Values before this index are held or excluded: they never become free again. */
   next: number
 }
 
@@ -20,14 +20,15 @@ export class DistinctValues {
   private readonly taken: ReadonlySet<number>
   private readonly spend: (work: number) => void
 
-  /** `taken` are values that nobody may use; `spend` is told how many values were looked at. */
+  /** `taken` are the excluded values. `spend` receives the number of values examined. */
   constructor(taken: ReadonlySet<number>, spend: (work: number) => void) {
     this.taken = taken
     this.spend = spend
   }
 
   /**
-   * Finds a value for one more position; false if that cannot be. Equal domains are the same list.
+   * Finds a value for one more position. Returns false if there is none. Equal domains are the same
+   * list.
    */
   place(values: readonly number[]): boolean {
     let start = this.domains.get(values)
@@ -35,7 +36,10 @@ export class DistinctValues {
       start = { values, next: 0 }
       this.domains.set(values, start)
     }
-    /** How a domain was reached: it holds `value`, which `from` could use. */
+    /**
+     * By domain: the domain `from` that reached it, and the value that it holds and `from` could
+     * use.
+     */
     const reached = new Map<Domain, { from: Domain; value: number } | null>([[start, null]])
     for (const domain of reached.keys()) {
       if (this.free(domain) !== undefined) {
@@ -51,7 +55,7 @@ export class DistinctValues {
     return false
   }
 
-  /** The values that all positions placed so far together cannot do without. */
+  /** Returns the values that every matching of the positions placed so far needs. */
   needed(): number[] {
     const domainsOf = new Map<number, Domain[]>()
     const heldBy = new Map<Domain, number[]>()
@@ -72,15 +76,15 @@ export class DistinctValues {
       if (held === undefined) heldBy.set(holder, [value])
       else held.push(value)
     }
-    // Who can take another value can spare each of its own, and whoever can use one of those can
-    // take another, too.
+    // A domain that can take another value can spare each of its own. A domain that can use one of
+    // those can then take another value, too.
     for (const domain of flexible)
       for (const value of heldBy.get(domain) ?? [])
         for (const other of domainsOf.get(value) ?? []) flexible.add(other)
     return [...this.holders].filter(([, holder]) => !flexible.has(holder)).map(([value]) => value)
   }
 
-  /** A value of `domain` that nobody holds. */
+  /** Returns a value of `domain` that no domain holds. */
   private free(domain: Domain): number | undefined {
     const { values } = domain
     while (domain.next < values.length && this.isUsed(values[domain.next])) domain.next++
@@ -91,7 +95,10 @@ export class DistinctValues {
     return this.taken.has(value) || this.holders.has(value)
   }
 
-  /** Gives `last` its free value, and each value on the way to whoever came for it. */
+  /**
+   * Gives `last` its free value, and passes each value on the path back to the domain that reached
+   * it.
+   */
   private shift(last: Domain, reached: ReadonlyMap<Domain, { from: Domain; value: number } | null>): void {
     let domain = last
     let value = this.free(last) as number

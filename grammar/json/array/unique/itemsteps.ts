@@ -1,9 +1,10 @@
 /**
  * The ways to begin an item that differs from those before it.
  *
- * An exclusion is part of the item's own language. It is taken out of what was left behind the item
- * before, so that a list of n items costs n steps for each, and small ones: names of a trie, cells
- * of numbers, three words. Only containers that were seen become facts of a conjunction.
+ * An exclusion is part of the item's own language. It is removed from the values that were left
+ * after the item before, so that a list of n items costs n steps for each, and small ones: names of
+ * a trie, cells of numbers, three words. Only containers that were seen become facts of a
+ * conjunction.
  */
 import type { Step } from "../../../frame.ts"
 import { NumberSet } from "../../../lexeme/number/numberset.ts"
@@ -19,32 +20,29 @@ import { FalseBit, NullBit, TrueBit } from "../../scalar/scalar.ts"
 import { wordLexeme } from "../../scalar/scalars.ts"
 import type { Values } from "../../values.ts"
 
-/** What is left of a conjunction. */
+/** The values that are left of a conjunction. */
 interface Left {
   readonly content: number
   readonly numbers: NumberSet
-  /** Bits of the words. */
+  /** Bits of the words `true`, `false` and `null`. */
   readonly words: number
-  /** Facts: not these containers. */
+  /** Facts "differs from this container". */
   readonly containers: readonly number[]
 }
 
-/** What is kept of lists of values: who goes back further waits for it. */
+/** The number of value lists whose results are memoized. Results of older lists are recomputed. */
 const MaxKept = 64
 
 export class ItemSteps {
   private readonly values: Values
-  /** The list that a list of values was made from, and the value that came to it. */
+  /** By list of values: the list from which it was made, and the value that was added. */
   private readonly before = new WeakMap<
     readonly number[],
     { readonly list: readonly number[]; readonly value: number }
   >()
-  /**
-   * The lists that were made from a list, by the value that came to it: readings of one text share
-   * them.
-   */
+  /** By list and added value: the longer list. Readings of one text share these lists. */
   private readonly after = new WeakMap<readonly number[], Map<number, readonly number[]>>()
-  /** By list of values, latest last: what is left of each conjunction. */
+  /** By list of values, latest last: the values that are left of each conjunction. */
   private readonly kept = new Map<readonly number[], Map<number, Left>>()
   private readonly whole = new Map<number, Left>()
 
@@ -52,7 +50,7 @@ export class ItemSteps {
     this.values = values
   }
 
-  /** `list`, which ascends, with `value`. */
+  /** Returns `list`, which ascends, with `value` added. */
   with(list: readonly number[], value: number): readonly number[] {
     let longer = this.after.get(list)
     if (longer === undefined) {
@@ -71,8 +69,8 @@ export class ItemSteps {
   }
 
   /**
-   * The ways to begin a value of `conjunction` for which the facts `seen` and `barred`, "differs
-   * from …", hold.
+   * Returns the ways to begin a value of `conjunction` for which the facts `seen` and `barred`,
+   * "differs from …", hold.
    */
   of(conjunction: number, seen: readonly number[], barred: readonly number[]): readonly Step[] {
     const { values } = this
@@ -92,7 +90,7 @@ export class ItemSteps {
   }
 
   private left(conjunction: number, seen: readonly number[]): Left {
-    /** Values that were not taken out yet, the last one first. */
+    /** Values that have not been removed yet, the last one first. */
     const missing: number[] = []
     let list = seen
     let left = this.kept.get(list)?.get(conjunction)
@@ -137,7 +135,7 @@ export class ItemSteps {
     return left
   }
 
-  /** `left` without the value that fact `id` speaks of. */
+  /** Returns `left` without the value of fact `id`. */
   private without(left: Left, id: number): Left {
     const { value } = this.values.all.facts[id] as Extract<Fact, { kind: "equals" }>
     switch (value.kind) {
@@ -160,8 +158,8 @@ export class ItemSteps {
 }
 
 /**
- * The texts of `content` without this one: out of a list it is taken, over anything else it is a
- * name not to be used.
+ * Returns the texts of `content` without this one. It is removed from a list of texts; over any
+ * other content it becomes an excluded name.
  */
 function withoutText(content: number, text: Uint8Array): number {
   if (content === NoContent) return NoContent

@@ -1,11 +1,11 @@
 /**
- * Arrays of which some two items are equal: what is left when `uniqueItems` is negated.
+ * Arrays in which some two items are equal: the negation of `uniqueItems`.
  *
  * An array has twins iff it can be read with one item marked and a later one equal to it. So an
- * item is read as any other, as the first twin, or as the second; the readings run side by side.
- * The first twin is also an item of the position where the second may stand, hence there always is
- * one, and the second is an item of its own position and "equals the first": no reading is a dead
- * end. One reading waits for each value that was marked.
+ * item is read as an ordinary item, as the first twin, or as the second; these readings run in
+ * parallel. The first twin must also satisfy the conjunction of a position where the second may
+ * stand, hence a second always exists, and the second is an item of its own position and "equals
+ * the first": no reading is a dead end. There is one reading for each value that was marked.
  */
 import { checkLimit, fixedBounds, limitError } from "../../../errors.ts"
 import type { Frame, Step } from "../../../frame.ts"
@@ -21,14 +21,14 @@ import type { ArraySpec } from "../arrayspec.ts"
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-// The first twin where it is no fact "equals this value".
-/** None was marked yet. */
+// Values for the first twin other than a fact "equals this value".
+/** No item is marked yet. */
 const NoTwin = -1
-/** The item that is read now. */
+/** The item that is being read is marked. */
 const ThisItem = -2
-/** It was marked, and its text is not known. */
+/** An item is marked, and its text is unknown. */
 const UnknownTwin = -3
-/** Both were read. */
+/** Both twins have been read. */
 const BothRead = -4
 
 interface Progress {
@@ -41,7 +41,7 @@ interface ItemWay {
   readonly progress: Progress
 }
 
-/** Whether arrays of `spec` with twins exist, and what may come next in one. */
+/** Decides whether arrays of `spec` with twins exist, and what may come next in one. */
 class TwinRules {
   readonly start: Progress
   private readonly rules: ArrayRules
@@ -49,7 +49,7 @@ class TwinRules {
   private readonly isValue: Lookup
   private readonly all: Conjunctions
   readonly spec: ArraySpec
-  /** By progress: all that items from there on may have to satisfy, each once. */
+  /** By progress: all conjunctions that later items may have to satisfy, each once. */
   private readonly rests = new Map<string, readonly number[]>()
   private readonly hopeful = new Map<string, boolean>()
   private readonly pairs = new PairMap()
@@ -57,8 +57,8 @@ class TwinRules {
   private readonly itemWays = new Map<string, readonly ArrayItemWay[]>()
 
   /**
-   * `isValue`: whether an item may be the value that was marked, which is known whatever its parts
-   * are.
+   * `isValue` returns whether an item may be the value that was marked. Its answer does not depend
+   * on ranks.
    */
   constructor(spec: ArraySpec, all: Conjunctions, values: ItemValues, isValue = values.isProductive) {
     this.spec = spec
@@ -78,7 +78,7 @@ class TwinRules {
   }
 
   /**
-   * Ways to read one more item after which the array can be finished; those that go on to the next
+   * Returns the ways to read one more item after which the array can be finished. Those that read a
    * twin come first.
    */
   ways({ array, twin }: Progress): ItemWay[] {
@@ -99,7 +99,9 @@ class TwinRules {
     return [...ways, ...free]
   }
 
-  /** Whether the twins that are missing may still come; the array can be finished without them. */
+  /**
+   * Whether the missing twins may still come, given that the array can be finished without them.
+   */
   private mayEnd({ array, twin }: Progress): boolean {
     if (twin === BothRead || twin === UnknownTwin) return true
     const key = `${twin} ${keyOf(array)}`
@@ -118,10 +120,12 @@ class TwinRules {
     return result
   }
 
-  /** What an item of `plain` satisfies that another after `progress` may be equal to. */
+  /**
+   * Returns the conjunctions of items of `plain` to which some item after `progress` may be equal.
+   */
   private firstTwins(plain: number, progress: ArrayProgress): readonly number[] {
     const both = this.rest(progress).map((value) => this.both(plain, value))
-    // One that asks for nothing more stands for all.
+    // A conjunction that adds nothing to `plain` covers all others.
     const distinct = both.includes(plain) ? [plain] : [...new Set(both)]
     return distinct.filter((value) => this.values.isProductive(value))
   }
@@ -136,7 +140,7 @@ class TwinRules {
     return ways
   }
 
-  /** What satisfies both. */
+  /** Returns the conjunction of both. */
   private both(value: number, other: number): number {
     if (value === other) return value
     let both = this.pairs.get(value, other)
@@ -168,7 +172,7 @@ class TwinRules {
     return rest
   }
 
-  /** All progress from `start` on in which positions differ. */
+  /** Returns all progress from `start` on in which positions differ. */
   private reached(start: ArrayProgress): readonly ArrayProgress[] {
     const reached = [start]
     const keys = new Set([keyOf(start)])
@@ -192,7 +196,7 @@ function keyOf({ index, counts }: ArrayProgress): string {
   return `${index} ${counts}`
 }
 
-/** Whether an array of `spec` with twins exists, given which values do. */
+/** Whether an array of `spec` with twins exists, given which conjunctions have values. */
 export function hasTwins(spec: ArraySpec, all: Conjunctions, values: ItemValues): boolean {
   return new TwinRules(spec, all, values).isPossible()
 }
@@ -205,7 +209,8 @@ export class TwinLanguage implements ArrayReader<Progress> {
   private readonly frameKeys = new TupleTable()
 
   /**
-   * `isProductive` may know fewer values than the language: witnesses use only those of lower rank.
+   * `isProductive` may know fewer values than the language: witnesses use only values of lower
+   * rank.
    */
   constructor(spec: ArraySpec, values: Values, path: string, isProductive: Lookup) {
     this.values = values
@@ -215,7 +220,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
     )
   }
 
-  /** The frame at the beginning, or null when nothing satisfies the spec. */
+  /** Returns the frame at the beginning, or null if no array satisfies the spec. */
   start(): Frame | null {
     return this.rules.isPossible() ? this.frame(Phase.Start, this.rules.start) : null
   }
@@ -230,7 +235,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
       if (this.rules.canClose(after)) steps.push({ lexeme: tokens.closeArray, frames: [] })
       return steps
     }
-    // What hangs on an unknown twin is tried: whether this item equals it, and whether a later one
+    // With an unknown twin, the caller tries whether this item equals it, and whether a later one
     // can.
     const isSymbolic = progress.twin === UnknownTwin
     for (const { value, progress: after } of this.rules.ways(progress)) {
@@ -246,8 +251,8 @@ export class TwinLanguage implements ArrayReader<Progress> {
   }
 
   /**
-   * What completes the array after what was read above `frame` ended: twins as soon as there can
-   * be.
+   * Returns a text that completes the array after the lexeme above `frame` ended. It reads twins as
+   * soon as possible.
    */
   finish({ phase, progress }: ArrayFrame<Progress>, text: Uint8Array): string {
     let at = phase === Phase.Item ? this.afterItem(progress, text) : progress
@@ -256,7 +261,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
     while (!this.rules.canClose(at) || (phase === Phase.Comma && items.length === 0)) {
       const now = at
       const ways = this.rules.ways(now)
-      // To the next twin where there can be one, else where something changes.
+      // Takes a way to the next twin if there is one, else a way that changes something.
       const changes = ({ progress }: ItemWay) => progress.twin !== now.twin || progress.array !== now.array
       const way = ways.find(changes) ?? ways[0]
       if (way === undefined) throw new Error("internal: an array that can be finished has no next item")
@@ -270,7 +275,7 @@ export class TwinLanguage implements ArrayReader<Progress> {
     return `${phase === Phase.Item && items.length > 0 ? "," : ""}${items.join()}]`
   }
 
-  /** `progress` after an item with this text: a twin that was marked is remembered. */
+  /** Returns `progress` after an item with this text. A marked twin is remembered. */
   private afterItem(progress: Progress, text: Uint8Array | null): Progress {
     if (progress.twin !== ThisItem) return progress
     if (text === null) return { array: progress.array, twin: UnknownTwin }

@@ -1,10 +1,10 @@
 /**
- * Unique items that `contains` counts, over finite sets of values: whether enough different ones
+ * Unique items that `contains` counts, over finite sets of values: whether enough different values
  * are left for all counts.
  *
- * Values are alike when the same positions allow them and the same `contains` count them, so only
- * how many of each class were used matters. Depth first over the classes that the next item may
- * take, memoised by what was used.
+ * Two values are alike if the same positions allow them and the same `contains` count them, so only
+ * the number of used values in each class matters. The search is depth first over the classes that
+ * the next item may take, memoized by these numbers.
  */
 import { fixedBounds, type Limits, limitError } from "../../../errors.ts"
 import { Infinite } from "../../facts/conjunction.ts"
@@ -15,12 +15,12 @@ import type { ArraySpec } from "../arrayspec.ts"
 interface ValueClass {
   /** Conjunctions of the items that may be one of its values. */
   readonly items: ReadonlySet<number>
-  /** For each `contains` whether it counts them. */
+  /** Whether each `contains` counts its values. */
   readonly isCounted: readonly boolean[]
   size: number
 }
 
-/** What the rules say of progress without its values. */
+/** The answers of the rules about progress without its values. */
 export interface Bounds {
   canClose(progress: ArrayProgress): boolean
   item(index: number): number
@@ -39,8 +39,8 @@ export class UniqueCounts {
   private steps = 0
 
   /**
-   * The values of the items from `index` on that are not in `taken`; null where some item has
-   * infinitely many.
+   * Returns the values of the items from `index` on that are not in `taken`, or null if some item
+   * has infinitely many.
    */
   static from(
     spec: ArraySpec,
@@ -106,8 +106,8 @@ export class UniqueCounts {
   }
 
   /**
-   * Whether the array can be finished after an item of this value, when `index` and `counts` are
-   * those after it.
+   * Whether the array can be finished after an item of this value. `index` and `counts` are those
+   * after it.
    */
   canFinishAfter(value: number, index: number, counts: readonly number[]): boolean {
     const own = this.classOf.get(value)
