@@ -1,11 +1,11 @@
 /**
- * Intersections of many factors made small before they are searched: factors that another one implies are dropped, and
- * lengths that some ask for are taken apart.
+ * Makes intersections of many factors small before they are searched: drops factors that another
+ * one implies, and replaces counted loops by bounds on the length of the whole text.
  *
- * `^z9.{100}z9$` beside other patterns makes an automaton of as many copies of theirs as it counts characters. All of its
- * texts that have some length are those of `^z9.*z9$` that have it: what stands around the loop has a length of its own, so
- * the count of the loop is a bound on the length of the whole. The rest of the intersection is then closed once, and
- * `counter.ts` counts beside it.
+ * Together with other patterns, `^z9.{100}z9$` makes an automaton with as many copies of theirs as
+ * it counts characters. But what surrounds the loop has a fixed length, so `^z9.{100}z9$` is
+ * `^z9.*z9$` with a bound on the length of the whole. The rest of the intersection is then closed
+ * once, and `counter.ts` counts beside it.
  */
 
 import { isSmallNever } from "./emptiness.ts"
@@ -27,16 +27,16 @@ import {
 import { rawTexts } from "./shortest.ts"
 
 /**
- * Loops of fewer characters make few copies. A bound from above alone (`(?=.{1,253}$)`) is seldom near, and what is left of the whole
- * may be large.
+ * Loops of fewer characters make few copies. The upper bound alone (`(?=.{1,253}$)`) is not worth
+ * it: texts rarely come near it, and what remains of the intersection may be large.
  */
 const LeastCount = 16
 
-/** Intersections of fewer factors are small, those of more are not worth looking at each pair. */
+/** Intersections of fewer factors are small. With more, comparing each pair costs too much. */
 const LeastFactors = 3
 const MostFactors = 64
 
-/** Bytes of a text that is tried before a search. */
+/** Largest sample text that is tried before a search, in bytes. */
 const MostSampled = 256
 
 export interface Apart {
@@ -45,7 +45,10 @@ export interface Apart {
   readonly max: number
 }
 
-/** An expression and bounds on its texts' length that together are `id`; null: nothing is gained by taking it apart. */
+/**
+ * Returns an expression and length bounds that are together equivalent to `id`; null if they would
+ * not be simpler.
+ */
 export function lengthApart(id: ExprId): Apart | null {
   if (kindOf(id) !== AndKind || (flags(id) & Inherited) !== 0) return null
   let [min, max] = [0, Unbounded]
@@ -62,7 +65,7 @@ export function lengthApart(id: ExprId): Apart | null {
   return isSame ? null : { expr: exprs.and(needed), min, max }
 }
 
-/** `parts` without those of which every text of another one is a text. */
+/** Returns `parts` without those that contain all texts of another one. */
 function withoutImplied(parts: readonly ExprId[]): readonly ExprId[] {
   if (parts.length < LeastFactors || parts.length > MostFactors) return parts
   const samples = new Map(parts.map((part) => [part, sampleOf(part)]))
@@ -80,15 +83,15 @@ function withoutImplied(parts: readonly ExprId[]): readonly ExprId[] {
   return needed
 }
 
-/** A shortest text of `part`; null where it is long, or has to be searched. */
+/** Returns a shortest text of `part`; null if it is long or needs a search. */
 function sampleOf(part: ExprId): Uint8Array | null {
   if (exprs.nullable(part)) return new Uint8Array()
   return rawTexts.isExact(part) && rawTexts.least(part) <= MostSampled ? rawTexts.textOf(part) : null
 }
 
 /**
- * False where `sample`, a text of `other`, is none of `part`, or `other` seems to have longer texts: a search that looks for one
- * where counts have to be used up first is long.
+ * Returns false if `other` has the text `sample` and `part` does not, or if `other` may have longer
+ * texts: a search for a counterexample takes long if it must use up counts first.
  */
 function mayImply(other: ExprId, sample: Uint8Array | null, part: ExprId): boolean {
   if (exprLengths(other).high > exprLengths(part).high) return false
@@ -98,7 +101,10 @@ function mayImply(other: ExprId, sample: Uint8Array | null, part: ExprId): boole
   return exprs.nullable(rest)
 }
 
-/** A part with its loop unbounded, and the bounds that it was for the whole; null: it is no chain around one loop of characters. */
+/**
+ * Returns a part with its loop unbounded, and the length bounds that this loop implied for the
+ * whole; null if it is not a chain of fixed length around one loop of characters.
+ */
 function loopApart(id: ExprId): Apart | null {
   const links = chainOf(id)
   let loopAt = -1
@@ -133,7 +139,7 @@ interface Link {
   max: number
 }
 
-/** The parts of a concatenation; the same character several times in a row is one. */
+/** Returns the parts of a concatenation. Repetitions of one character form one link. */
 function chainOf(id: ExprId): Link[] {
   const links: Link[] = []
   for (let rest = id; ; rest = at(rest, 2)) {

@@ -1,5 +1,6 @@
 /**
- * The key of an expression for a bounded number of bytes: expressions that no token can tell apart share one.
+ * The key of an expression for a bounded number of bytes: expressions that no token can distinguish
+ * share one.
  */
 import { anyText, loop } from "./build.ts"
 import { derivative } from "./derivative.ts"
@@ -31,29 +32,33 @@ const encoder = new TextEncoder()
 
 /** How far the tokens of a vocabulary reach. */
 export interface Reach {
-  /** The most bytes of a token. */
+  /** Largest count of bytes of a token. */
   readonly bytes: number
-  /** Loops of at most so many iterations are told apart: they are not worth a look at the vocabulary. */
+  /**
+   * Loops of at most this many iterations are kept: looking at the vocabulary costs more than it
+   * saves.
+   */
   readonly fewIterations: number
   /**
-   * An upper bound of how many times in a row `body` can begin in one token, where it begins with a character of
-   * `first` and ends with one of `last`.
+   * Returns an upper bound of how many times in a row `body` can begin within one token, if it
+   * begins with a character of `first` and ends with one of `last`.
    */
   iterations(body: ExprId, first: CharacterTest, last: CharacterTest): number
 }
 
-/** Some characters. */
+/** A set of characters. */
 export interface CharacterTest {
   has(code: number): boolean
-  /** Whether no member's UTF-8 form begins with the byte `first`. */
+  /** Returns whether no member's UTF-8 form begins with the byte `first`. */
   hasNone(first: number): boolean
 }
 
 /**
- * An expression that no token within `reach` can tell from `id`: a token begins no more than so many iterations of a
- * loop, so larger counts are clamped to one more and larger upper bounds dropped, and a complement is all texts where what it excludes
- * has no text so short. Inside intersections upper bounds alone are dropped, and only where `loosened` shows that what is still
- * possible does not depend on them; nothing inside complements and assertions.
+ * Returns an expression that no token within `reach` can distinguish from `id`. A token begins only
+ * so many iterations of a loop, so larger counts are clamped to one more, and larger upper bounds
+ * are dropped. A complement becomes all texts if it excludes no text that short. Inside
+ * intersections only upper bounds are dropped, and only if `loosened` shows that the possible
+ * continuations do not depend on them. Nothing changes inside complements and assertions.
  */
 export function clamped(id: ExprId, reach: Reach): ExprId {
   switch (kindOf(id)) {
@@ -70,7 +75,10 @@ export function clamped(id: ExprId, reach: Reach): ExprId {
   }
 }
 
-/** All texts but those of an expression that none ends in time: one token can end an escape, which stands for up to four bytes. */
+/**
+ * Replaces a complement by all texts if no excluded text ends within reach. One token can end an
+ * escape, which stands for up to four bytes.
+ */
 function clampedComplement(id: ExprId, reach: Reach): ExprId {
   const [all, excluded] = [at(id, 1), at(id, 2)]
   return all === anyText && rawTexts.least(excluded) > reach.bytes + 3 ? anyText : id
@@ -105,7 +113,7 @@ class Clamping extends Rebuilding {
   }
 }
 
-/** The most iterations of the loop `id` that begin in one token. */
+/** Returns the largest count of iterations of the loop `id` that begin within one token. */
 function iterationsWithin(id: ExprId, reach: Reach): number {
   const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
   const most = max === Unbounded ? min : max
@@ -130,7 +138,10 @@ function afterCharacter(id: ExprId, code: number): ExprId {
   return left
 }
 
-/** Adds the sets of characters with which texts of `id` end to `ends`; anything else stands for all characters. */
+/**
+ * Adds the sets of characters with which texts of `id` end to `ends`. If it cannot tell, it adds an
+ * expression that stands for all characters.
+ */
 function addEnds(id: ExprId, ends: ExprId[], seen = new Set<ExprId>()): void {
   if (seen.has(id)) return
   seen.add(id)

@@ -1,18 +1,18 @@
 /**
- * Classes of bytes that an expression cannot tell apart: bytes of one class have the same derivative. An automaton
- * needs one derivative a class instead of 256 (Owens, Reppy, Turon 2009, section 4); exact here, since rows are whole.
+ * Classes of bytes with the same derivative. An automaton needs one derivative per class instead of
+ * 256 (Owens, Reppy, Turon 2009, section 4). The classes are exact here, since rows are complete.
  */
 import { derivativeRow } from "./derivative.ts"
 import type { ExprId } from "./nodes.ts"
 
 export interface ByteClasses {
-  /** Byte → class. Shape [256]; class 0 holds the bytes that lead to ∅, also when there are none. */
+  /** Byte → class. Shape [256]; class 0 is for the bytes that lead to ∅, also if there are none. */
   map: Uint8Array
-  /** One byte of each class that does not lead to ∅: class c is represented by `representatives[c - 1]`. */
+  /** One byte of each class that does not lead to ∅: class c has `representatives[c - 1]`. */
   representatives: number[]
 }
 
-/** The classes of `id`. Not memoised. */
+/** Returns the classes of `id`. Not memoized. */
 export function classesOf(id: ExprId): ByteClasses {
   const map = new Uint8Array(256)
   const representatives: number[] = []

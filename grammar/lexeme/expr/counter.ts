@@ -1,11 +1,12 @@
 /**
  * Which lengths a regular expression can still have, in code points.
  *
- * A string must match a pattern and have between `min` and `max` characters. The product of automaton and counter is
- * never built: the expression's automaton is closed once, and layers S_k = states that accept in exactly k more
- * characters are computed backwards from S_0, until a layer repeats (from there they are periodic) or nobody asks
- * further. A step to state q with n characters read is live iff some k in [min − n, max − n] has q ∈ S_k.
- * Over bytes, a character is counted at its first byte; continuation bytes weigh nothing.
+ * A string must match a pattern and have between `min` and `max` characters. The product of
+ * automaton and counter is never built. Instead, the expression's automaton is closed once, and the
+ * layers S_k = states that accept in exactly k more characters are computed backwards from S_0, as
+ * far as needed, or until a layer repeats (from there they are periodic). A step to state q with n
+ * characters read is live iff some k in [min − n, max − n] has q ∈ S_k. Over bytes, a character is
+ * counted at its first byte; continuation bytes weigh nothing.
  */
 import { checkTime, TimeError } from "../../deadline.ts"
 import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
@@ -17,10 +18,13 @@ import { AndKind, kindOf } from "./nodes.ts"
 /** No upper bound. */
 export const Unbounded = 0x7fffffff
 
-/** A threshold above this many characters is not worth the search: no token is that long. */
+/** Thresholds above this many characters are not searched for: no token is that long. */
 const MaxThreshold = 1_024
 
-/** A text of so many characters is looked for going forward, at so many states. */
+/**
+ * Length up to which a text is searched for going forward, and the count of states that search
+ * visits.
+ */
 const MaxForward = 256
 const MaxLooked = 1_024
 
@@ -29,14 +33,16 @@ class Lengths {
   /** States of the automaton, the root first. */
   readonly states: ExprId[] = []
   private readonly index = new Map<ExprId, number>()
-  /** Targets of state s that are read by a first byte: `starts[startOffsets[s] .. startOffsets[s + 1])`. */
+  /** Targets of state s by a first byte: `starts[startOffsets[s] .. startOffsets[s + 1])`. */
   private readonly starts: Int32Array
   private readonly startOffsets: Int32Array
-  /** States inside a character with their targets by a continuation byte: [state, count, target, …]. */
+  /**
+   * States inside a character with their targets by a continuation byte: [state, count, target, …].
+   */
   private readonly continuations: Int32Array
   /** Layer k: 1 where the state accepts in exactly k more characters. Shape [k][S]. */
   private readonly layers: Uint8Array[] = []
-  /** Layers by a hash of their content. */
+  /** Layers, by a hash of their content. */
   private readonly seen = new Map<number, number[]>()
   /** Layers from `periodStart` repeat with `period`; 0 = not known yet. */
   private periodStart = 0
@@ -53,7 +59,7 @@ class Lengths {
       for (const byte of exprs.classes(this.states[s]).representatives) {
         const target = exprs.derivative(this.states[s], byte)
         if (exprs.isNever(target)) continue
-        // No class holds live bytes of both sorts: what may stand in a text is well-formed UTF-8.
+        // No class has live bytes of both sorts, since texts are well-formed UTF-8.
         if ((byte & 0xc0) === 0x80) inside.add(this.visit(target))
         else first.add(this.visit(target))
       }
@@ -66,7 +72,7 @@ class Lengths {
     this.continuations = Int32Array.from(continuations)
   }
 
-  /** Whether `state` accepts some text of `min` to `max` more characters. */
+  /** Returns whether `state` accepts some text of `min` to `max` more characters. */
   can(state: ExprId, min: number, max: number): boolean {
     const s = this.placeOf(state)
     for (let k = min; k <= max; k++) {
@@ -77,8 +83,8 @@ class Lengths {
   }
 
   /**
-   * A text of fewest characters, `min` to `max`, of a state that has one; of each range of bytes that leads on the one that `cheapest`
-   * picks, and of those the one of least `cost`.
+   * Returns a text with the fewest characters, `min` to `max`, of a state that has one. Of each
+   * range of bytes it considers the byte that `cheapest` picks, and takes the one of least cost.
    */
   text(state: ExprId, min: number, max: number, costs: ByteCosts): Uint8Array {
     let left = min
@@ -86,7 +92,7 @@ class Lengths {
     const bytes: number[] = []
     for (let at = state; left > 0 || !exprs.nullable(at); ) {
       let [best, next] = [-1, at]
-      // A copy: other rows may be asked for meanwhile.
+      // This is a copy, since other rows may be computed meanwhile.
       const row = Array.from(exprs.row(at))
       for (let i = 0; i < row.length; i += 2) {
         const place = this.index.get(row[i + 1])
@@ -110,7 +116,10 @@ class Lengths {
     return place
   }
 
-  /** The least k such that every state accepts in exactly j characters for each j ≥ k; -1 if there is none. */
+  /**
+   * Returns the least k such that every state accepts in exactly j characters for each j ≥ k; -1 if
+   * there is none.
+   */
   threshold(): number {
     while (this.period === 0) {
       if (this.layers.length > MaxThreshold) return -1
@@ -128,7 +137,7 @@ class Lengths {
     return this.layers[k < this.layers.length ? k : this.periodStart + ((k - this.periodStart) % this.period)]
   }
 
-  /** Computes one more layer, or finds that it was there before. */
+  /** Computes one more layer, or finds that it repeats an earlier one. */
   private grow(): void {
     checkTime()
     const { starts, startOffsets, continuations } = this
@@ -160,7 +169,7 @@ class Lengths {
     }
     if ((this.layers.length + 1) * count > fixedBounds.lengthBytes)
       throw limitError(fixedBounds, "lengthBytes", (this.layers.length + 1) * count)
-    // A layer that is not listed among the seen ones is only found to repeat one period later.
+    // If an error keeps a layer out of `seen`, its repetition is found one period later.
     this.layers.push(layer)
     this.seen.set(hash, [...alike, this.layers.length - 1])
     layerBytes += count
@@ -179,16 +188,16 @@ class Lengths {
 
 /** Expressions whose automaton has too many states to be counted. */
 const uncounted = new Set<ExprId>()
-/** State → the automaton in which it was met last. */
+/** State → the automaton that met it last. */
 const owners = new Map<ExprId, Lengths>()
 let layerBytes = 0
 
-/** Bytes of all layers: what `forgetLengths` gives back. */
+/** Returns the bytes of all layers, which `forgetLengths` frees. */
 export function lengthBytes(): number {
   return layerBytes
 }
 
-/** Forgets all automata with their layers; they are made again when a length is asked for. */
+/** Forgets all automata with their layers. They are made again on demand. */
 export function forgetLengths(): void {
   owners.clear()
   uncounted.clear()
@@ -198,43 +207,47 @@ export function forgetLengths(): void {
 function lengthsOf(expr: ExprId): Lengths {
   const known = owners.get(expr)
   if (known !== undefined) return known
-  // The states are registered once the automaton is whole: making it throws where there are too many.
+  // Registers the states once the automaton is complete: making it throws if there are too many.
   const made = withFewClosest(() => new Lengths(expr))
   for (const state of made.states) owners.set(state, made)
   return made
 }
 
-/** Whether `expr` accepts some text of `min` to `max` characters. */
+/** Returns whether `expr` accepts some text of `min` to `max` characters. */
 export function canHaveLength(expr: ExprId, min: number, max: number): boolean {
   if (min > max || max < 0) return false
   if (expr === exprs.anyText) return true
   const { low, high, from, to, givesUp } = exprLengths(expr)
   if (min > high || max < low) return false
   if (Math.max(min, from) <= Math.min(max, to)) return true
-  // All texts are as long, or there is one that is as long as anybody likes.
+  // True if all texts have this length, or if texts are arbitrarily long.
   if (max >= high && (min <= low || (high === Unbounded && hasAtLeast(expr, min)))) return true
   if (givesUp === true) return false
   return lengthsOf(expr).can(expr, Math.max(0, min), max)
 }
 
-/** What bytes cost, and which of a range costs least, see `shortest.ts`. */
+/** Costs of bytes, and the cheapest byte of a range; see `shortest.ts`. */
 export interface ByteCosts {
   /** Shape [256]. */
   readonly costs: Uint8Array
-  /** The byte of a range `lo | hi << 8`. */
+  /** Returns the cheapest byte of a range `lo | hi << 8`. */
   cheapest(range: number): number
 }
 
 /**
- * A text of `expr`, an intersection, with fewest characters, `min` to `max`, of which it has some; null for other expressions, and where
- * its automaton has too many states. It is closed if it was not: what is known by chance must not choose the text. Cost: a row of
- * derivatives a byte.
+ * Returns a text of `expr`, an intersection, with the fewest characters in `min` to `max`, which
+ * must exist; null for other expressions, and if its automaton has too many states. It always
+ * closes the automaton, so that the text does not depend on what is cached. Costs a row of
+ * derivatives per byte.
  */
 export function countedText(expr: ExprId, min: number, max: number, costs: ByteCosts): Uint8Array | null {
   return kindOf(expr) === AndKind ? (countable(expr)?.text(expr, min, max, costs) ?? null) : null
 }
 
-/** Whether a text of at least `min` characters is found soon: depth first, every state that is left has some text. */
+/**
+ * Returns true if a short depth-first search finds a text of at least `min` characters. Every state
+ * that it meets accepts some text.
+ */
 function hasAtLeast(expr: ExprId, min: number): boolean {
   if (min > MaxForward) return false
   const open: [state: ExprId, count: number][] = [[expr, 0]]
@@ -251,10 +264,13 @@ function hasAtLeast(expr: ExprId, min: number): boolean {
   return false
 }
 
-/** The least k such that `expr`, and all that is left of it later, accepts texts of every length ≥ k; -1 if none. */
+/**
+ * Returns the least k such that `expr`, and every expression that it can become, accepts texts of
+ * every length ≥ k; -1 if there is none.
+ */
 export function lengthThreshold(expr: ExprId): number {
   if (expr === exprs.anyText) return 0
-  // Where texts have a bound, longer ones do not follow.
+  // If the lengths of texts have an upper bound, there is no such k.
   const { high, isEndless } = exprLengths(expr)
   if (high !== Unbounded || isEndless === true) return -1
   try {
@@ -266,7 +282,10 @@ export function lengthThreshold(expr: ExprId): number {
   }
 }
 
-/** The automaton of `expr`; null where it has too many states, such as that of a pattern with balanced groups. */
+/**
+ * Returns the automaton of `expr`; null if it has too many states, such as that of a pattern with
+ * balanced groups.
+ */
 function countable(expr: ExprId): Lengths | null {
   if (uncounted.has(expr)) return null
   try {
@@ -277,7 +296,10 @@ function countable(expr: ExprId): Lengths | null {
   }
 }
 
-/** Notes that `expr` goes without what its automaton would tell; throws what is no bound of the automaton. */
+/**
+ * Marks `expr` as uncounted after an error of its automaton's bounds. Throws all other errors
+ * again.
+ */
 function giveUp(expr: ExprId, error: unknown): void {
   if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
   uncounted.add(expr)

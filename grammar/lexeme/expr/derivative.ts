@@ -1,20 +1,19 @@
 /**
- * What may still follow once an expression has read a byte: its derivative D by that byte.
+ * The derivative D of an expression by a byte: what may still follow once it has read that byte.
  *
  *     D(∅) = D(ε) = ∅
- *     D(set)     = what the set says: a set of characters is a table of bytes and what must follow each
- *     D(r·s)     = D(r)·s, and where ε ∈ r also D(s)
+ *     D(set)     = the target of the byte: a set is a table of bytes and what must follow each
+ *     D(r·s)     = D(r)·s, and if ε ∈ r also D(s)
  *     D(r | s)   = D(r) | D(s)
  *     D(r & s)   = D(r) & D(s)
  *     D(u \ r)   = D(u) \ D(r), where u is all texts: the complement of r
  *     D(r{m,n})  = D(r)·r{m−1,n−1}
  *
- * A state of an automaton is an expression, a step is its derivative, and a state accepts where ε
- * is in it (Brzozowski 1964; Owens, Reppy, Turon 2009). All bytes are read at once, as a *row* of
+ * A state of an automaton is an expression, a step is its derivative, and a state accepts if it
+ * contains ε (Brzozowski 1964; Owens, Reppy, Turon 2009). All bytes are read at once, as a *row* of
  * byte ranges with their targets (`rows.ts`), so each equation is applied once per class of bytes.
- * Kinds of expressions that have a module of their own (`machine.ts`, `look/assertions.ts`)
- * register their equations here; only that module makes such an expression, so none can be met
- * before its equation is known.
+ * Modules with kinds of their own (`machine.ts`, `look/assertions.ts`) register their equations
+ * here. Only these modules make such expressions, so every equation is known before it is needed.
  */
 import { and, concat, diff, loop, or } from "./build.ts"
 import {
@@ -40,33 +39,33 @@ import { addRow, combine, combineFactored, knownRow, makeRow, rangesOf, targetAt
 
 /** How the expressions of one kind are read. */
 export interface DerivativeRule {
-  /** The id of the row of `id`: what `rowOf` or a function of `rows.ts` returned. */
+  /** Returns the id of the row of `id`, from `rowOf` or a function of `rows.ts`. */
   row(id: ExprId): number
-  /** The derivative by one byte where the row had better not be made; -1 where it may be. */
+  /** Returns the derivative by one byte if that is cheaper than the row; otherwise -1. */
   step?(id: ExprId, byte: number): ExprId
 }
 
-/** By kind; the kinds of the equations above have none. */
+/** Rules by kind. The kinds of the equations above have none. */
 const rules: DerivativeRule[] = []
 
 /**
- * Says how expressions of `kind` are read. The rule of `LookKind` reads all that hold an assertion,
- * of whatever kind they are.
+ * Sets how expressions of `kind` are read. The rule of `LookKind` reads all expressions with an
+ * assertion, of any kind.
  */
 export function register(kind: number, rule: DerivativeRule): void {
   rules[kind] = rule
 }
 
 /**
- * The derivatives of `id`: ascending ranges `lo | hi << 8` with their targets; bytes left out lead
- * to ∅.
+ * Returns the derivatives of `id`: ascending ranges `lo | hi << 8` with their targets. Bytes left
+ * out lead to ∅.
  */
 export function derivativeRow(id: ExprId): Int32Array {
   return rangesOf(rowOf(id))
 }
 
 /**
- * What may follow once `id` has read `byte`. The first call for an expression costs a constructor
+ * Returns the derivative of `id` by `byte`. The first call for an expression costs a constructor
  * call per range.
  */
 export function derivative(id: ExprId, byte: number): ExprId {
@@ -77,7 +76,8 @@ export function derivative(id: ExprId, byte: number): ExprId {
 }
 
 /**
- * The id of the row of `id`. Throws `limit` where it, and what it needs, make too many expressions.
+ * Returns the id of the row of `id`. Throws `limit` if it and the rows that it needs make too many
+ * expressions.
  */
 export function rowOf(id: ExprId): number {
   const row = knownRow(id)
@@ -88,10 +88,7 @@ function findRow(id: ExprId): number {
   return flags(id) & Inherited ? rules[LookKind].row(id) : findPlainRow(id)
 }
 
-/**
- * The row of an expression whose operands are read without regard to assertions: the equations
- * above.
- */
+/** Returns the row of an expression by the equations above, which ignore assertions. */
 export function findPlainRow(id: ExprId): number {
   switch (kindOf(id)) {
     case NeverKind:
@@ -120,7 +117,7 @@ export function findPlainRow(id: ExprId): number {
   }
 }
 
-/** The bounds of a loop after one iteration. */
+/** Returns the bounds of a loop after one iteration. */
 export function boundsAfterOne(loop: ExprId): readonly [min: number, max: number] {
   const max = at(loop, 3)
   return [Math.max(0, at(loop, 2) - 1), max === Unbounded ? Unbounded : max - 1]

@@ -1,9 +1,10 @@
 /**
  * Whether an expression accepts any text at all.
  *
- * Without intersections, complements and assertions it is plain to see. With them it is a question about the automaton:
- * whether some sequence of derivatives ends in one that accepts the empty text. The verdicts are kept for good, for all
- * that a search has met: an expression is dead in every pattern or in none.
+ * Without intersections, complements and assertions the form tells. With them it is a question
+ * about the automaton: whether some sequence of derivatives ends in one that accepts the empty
+ * text. The verdicts of all expressions that a search has met are kept for good, since they do not
+ * depend on the pattern around an expression.
  */
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, type GrammarError, limitError } from "../../errors.ts"
@@ -23,10 +24,10 @@ import {
   Searched,
 } from "./nodes.ts"
 
-// What is known of an expression.
+// Verdicts about an expression.
 const Live = 1
 const Dead = 2
-// Why a search found out nothing: too many states were met, or too many expressions made.
+// Reasons why a search found no verdict: it met too many states, or made too many expressions.
 const ManyStates = 0
 const ManyMade = -1
 const verdicts = new ExprMemo()
@@ -34,14 +35,16 @@ const MaxSearchedInPart = 2_000
 const { emptinessStates, emptinessExprs } = fixedBounds
 
 /**
- * Whether `id` is the empty language. At once without intersections, complements and assertions; else a search for an accepting
- * derivative (`Order`), memoised along the path and, when it fails, for all that was reached. Throws `limit`
- * when the search meets too many states, and what `manyMade` answers when it takes more than `maxMade` new expressions.
+ * Returns whether `id` is the empty language. It is known at once without intersections,
+ * complements and assertions. Otherwise it searches for an accepting derivative (`Order`) and
+ * memoizes the verdict of the path, or of all that it met if it finds none. Throws `limit` if the
+ * search meets too many states, and the error of `manyMade` if it takes more than `maxMade` new
+ * expressions.
  */
 export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade = madeError): boolean {
   const known = verdictOf(id)
   if (known !== 0) return known === Dead
-  // A factor that is empty by itself may be small where the whole intersection is not.
+  // A factor that is empty by itself may be small even if the whole intersection is not.
   if (kindOf(id) === AndKind && members(id).some((part) => search(part, MaxSearchedInPart) === Dead)) {
     verdicts.set(id, Dead)
     return true
@@ -52,13 +55,14 @@ export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade =
   throw limitError(fixedBounds, "emptinessStates", emptinessStates + 1)
 }
 
-/** Looks where an end seems closest that are left, see `withFewClosest`. */
+/** How many more times searches may look where an end seems closest, see `withFewClosest`. */
 let closestLeft = Number.POSITIVE_INFINITY
 
 /**
- * Runs what asks for many expressions, as the states of an automaton, whether they are empty: all its searches together look
- * `emptinessStates` times where an end seems closest, and after that breadth first alone. Each would find an end, at its cost; for
- * tens of thousands that would be minutes.
+ * Runs `run`, which tests many expressions for emptiness, such as the states of an automaton. All
+ * its searches together look at most `emptinessStates` times where an end seems closest, and after
+ * that breadth first only. Each search finds an end either way, but looking where one seems closest
+ * has its cost: minutes for tens of thousands of searches.
  */
 export function withFewClosest<T>(run: () => T): T {
   const before = closestLeft
@@ -70,7 +74,7 @@ export function withFewClosest<T>(run: () => T): T {
   }
 }
 
-/** Whether `id` is the empty language as a small search finds it; false where that is not told. */
+/** Returns true if a small search shows that `id` is the empty language; otherwise false. */
 export function isSmallNever(id: ExprId): boolean {
   return search(id, MaxSearchedInPart) === Dead
 }
@@ -79,7 +83,10 @@ function madeError(): GrammarError {
   return limitError(fixedBounds, "emptinessExprs", emptinessExprs + 1)
 }
 
-/** Live, Dead, or why that is not known: more than `budget` expressions would be seen, or `maxMade` new ones made. */
+/**
+ * Returns Live, Dead, or why neither is known: it would meet more than `budget` expressions, or
+ * make more than `maxMade` new ones.
+ */
 function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): number {
   const made = exprCount()
   const known = verdictOf(id)
@@ -100,7 +107,8 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
         order.meet(place)
         continue
       }
-      // Judged when first seen: characters of several bytes fan out, and the end is often one byte away.
+      // Targets are judged when they are first met: characters of several bytes fan out, and the
+      // end is often one byte away.
       const verdict = verdictOf(target)
       if (verdict === Live) {
         for (let at = i; at >= 0; at = parents[at]) verdicts.set(found[at], Live)
@@ -119,31 +127,35 @@ function search(id: ExprId, budget: number, maxMade: number = emptinessExprs): n
   return Dead
 }
 
-/** So many are looked at in the order in which they were found, before it is asked which are closer to an end. */
+/**
+ * This many expressions are taken in the order in which they were found, before any that seem
+ * closest.
+ */
 const FewFound = 64
-/** Words that are made where an expression is small. */
+/** Count of words that a step usually makes if its expression is small. */
 const UsualWords = 64
 
 /**
- * Which of the expressions found is looked at next, by two searches that share what they find: breadth first, or where an end seems
- * closest, each factor of an intersection counted. Twelve patterns that a text must contain are met one after the other by the
- * second, where the first looks at all sets of them. They take turns, but the second waits while it cost more; and the first follows
- * only what it found itself: where the second is misled, into expressions that grow with each byte, the first takes twice as long as
- * alone.
+ * Chooses the expression that is looked at next, by two searches that share what they find. One
+ * goes breadth first; the other goes where an end seems closest, adding up the distances of the
+ * factors of an intersection. If a text must contain twelve patterns, the second meets one after
+ * the other, and the first looks at all sets of them. They take turns, but the second pauses while
+ * it has cost more than the first. The first follows only what it found itself. So if the second is
+ * misled into expressions that grow with each byte, the first takes twice as long as alone.
  */
 class Order {
   private readonly found: readonly ExprId[]
-  /** Places in `found`, breadth first. */
+  /** Indices in `found`, breadth first. */
   private readonly queue = [0]
   private readonly isQueued = [true]
   private head = 0
   private readonly isTaken: boolean[] = []
-  /** Places in `found` by how far their end is at least. */
+  /** Indices in `found`, by a lower bound on the distance to an end. */
   private readonly byDistance: number[][] = []
   private closest = 0
-  /** Those before it stand in `byDistance`. */
+  /** The expressions before this index are listed in `byDistance`. */
   private sorted = 0
-  /** Whether the last place is one that seemed closest. */
+  /** Whether the last index was chosen as one that seemed closest. */
   private isClosest = false
   private breadthCost = 0
   private closestCost = 0
@@ -152,7 +164,7 @@ class Order {
     this.found = found
   }
 
-  /** Its place, or -1: all have been looked at. */
+  /** Returns the index of the next expression, or -1 if all have been looked at. */
   next(): number {
     const { queue } = this
     const isEmpty = this.head === queue.length
@@ -161,7 +173,8 @@ class Order {
     let place = this.isClosest ? this.takeClosest() : -1
     if (place < 0 && !isEmpty) {
       this.isClosest = false
-      // Also what the other search has looked at: its row is known, and what it leads to has to be met.
+      // The other search may have looked at it already: its row is known then, but its targets must
+      // be met here.
       place = queue[this.head++]
     }
     if (this.isClosest) closestLeft--
@@ -169,14 +182,17 @@ class Order {
     return place
   }
 
-  /** The last place leads to this one. */
+  /** Adds an expression to which the last one leads. */
   meet(place: number): void {
     if (this.isClosest || this.isQueued[place]) return
     this.isQueued[place] = true
     this.queue.push(place)
   }
 
-  /** Counts the words that expressions made for the last place take: unions and intersections compare all their operands. */
+  /**
+   * Adds the cost of the words that the last expression made. It is quadratic, since unions and
+   * intersections compare all their operands.
+   */
   paid(words: number): void {
     const cost = 1 + words + Math.floor(words ** 2 / UsualWords)
     if (this.isClosest) this.closestCost += cost
@@ -201,7 +217,7 @@ class Order {
   }
 }
 
-/** What is known of `id` without a search: Live, Dead, or 0. */
+/** Returns what is known of `id` without a search: Live, Dead, or 0. */
 function verdictOf(id: ExprId): number {
   const facts = flags(id)
   if ((facts & Searched) === 0) return id === Never ? Dead : Live

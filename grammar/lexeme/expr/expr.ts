@@ -1,11 +1,12 @@
 /**
- * Regular expressions over bytes, hash-consed in one process-wide table: equal expressions are the same integer, in
- * every schema and request, and so are the states of their automata, which are expressions too.
+ * Regular expressions over bytes, hash-consed in one process-wide table: equal expressions are the
+ * same integer in every schema and request. So are the states of their automata, which are
+ * expressions too.
  *
- * Read `nodes.ts` (what a node is), `sets.ts` (characters as bytes), `build.ts` (constructors and their laws),
- * `derivative.ts` (reading a byte), `emptiness.ts`, `look/assertions.ts`; this file is what the rest of the grammar floor
- * sees of them. Sources: Brzozowski, Derivatives of Regular Expressions (1964); Owens, Reppy, Turon (2009); Varatalu,
- * Veanes, Ernits, RE# (POPL 2025).
+ * Read `nodes.ts` (what a node is), `sets.ts` (characters as bytes), `build.ts` (constructors and
+ * their laws), `derivative.ts` (reading a byte), `emptiness.ts`, `look/assertions.ts`. This file is
+ * their interface to the rest of the grammar floor. Sources: Brzozowski, Derivatives of Regular
+ * Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits, RE# (POPL 2025).
  */
 import { and, anyText, concat, diff, or } from "./build.ts"
 import { clamped } from "./clamp.ts"
@@ -36,18 +37,23 @@ export const exprs = {
   /** One character, and any text. */
   anyChar,
   anyText,
-  /** One byte between `lo` and `hi`. Bytes above 0x7f are no characters: use them only under `and` with text. */
+  /**
+   * One byte between `lo` and `hi`. Bytes above 0x7f are not characters: use them only under `and`
+   * with text.
+   */
   byteRange,
-  /** One character out of `ranges` (lo, hi, lo, hi …: inclusive, ascending, disjoint); surrogates are dropped. */
+  /**
+   * One character of `ranges` (lo, hi, lo, hi …: inclusive, ascending, disjoint). Drops surrogates.
+   */
   codePoints,
   /** Exactly this text, or these bytes. */
   literal,
   concat,
-  /** Any of `ids`; ∅ for none. */
+  /** Any of `ids`; ∅ if there are none. */
   or,
-  /** All of `ids`; any text for none. */
+  /** All of `ids`; any text if there are none. */
   and,
-  /** All texts that `id` does not accept. Never lets malformed UTF-8 through. */
+  /** All texts that `id` does not accept. Never accepts malformed UTF-8. */
   not(id: ExprId): ExprId {
     return diff(anyText, id)
   },
@@ -59,26 +65,28 @@ export const exprs = {
   look,
   behind,
   end,
-  /** What is left of `rest`, all that follows, where nothing may follow. */
+  /** The part of `rest`, which is all that follows, if nothing may follow: ε or ∅. */
   ended,
   scope,
-  /** The language of a machine, for what no expression says well; see `machine.ts`. */
+  /** The language of a machine, for languages without a good expression; see `machine.ts`. */
   machine: machineExpr,
   machineFrom,
   /** Whether the empty text is accepted. */
   nullable: isNullable,
   derivative,
-  /** All derivatives at once: ascending ranges `lo | hi << 8`, target, …; valid until the next call. */
+  /**
+   * All derivatives at once: ascending ranges `lo | hi << 8`, target, …; valid until the next call.
+   */
   row: derivativeRow,
-  /** Classes of bytes with the same derivative. Not memoised. */
+  /** Classes of bytes with the same derivative. Not memoized. */
   classes: classesOf,
-  /** Exact emptiness. Throws `limit` when the search takes too long. */
+  /** Exact emptiness. Throws `limit` if the search takes too long. */
   isNever,
   /** The same expression with bounds of loops that no token reaches clamped; see `clamp.ts`. */
   clamped,
   /** For messages and tests. */
   print: printExpr,
-  /** Expressions made so far in this process. */
+  /** Count of the expressions made so far in this process. */
   get count(): number {
     return exprCount()
   },

@@ -1,21 +1,23 @@
-/** Expressions and whole texts: membership, and finite languages spelled out. */
+/** Membership of whole texts, and the list of the texts of a finite language. */
 import { utf8 } from "../../utf8.ts"
 import { type ExprId, exprs } from "./expr.ts"
 
-/** Longer texts make a language count as infinite. */
+/** A language with longer texts counts as infinite. */
 const MaxBytes = 1_000
 
-/** Expression → number of its texts, saturating. */
+/** Expression → count of its texts, saturating. */
 const counts = new Map<ExprId, number>()
 const Many = 2 ** 31
-/** After so many new expressions it is worth to look whether short texts are too many already. */
+/**
+ * After this many new expressions, a test whether the short texts are too many already pays off.
+ */
 const ManyMade = 2_000
-/** Characters of those short texts. */
+/** Largest size of those short texts, in bytes. */
 const ShortText = 48
 
 /**
- * How many texts `expr` has, `Many` standing for more than `maxCount` that are short, for `Many` and for infinitely many.
- * Linear in its states and ranges.
+ * Returns how many texts `expr` has. `Many` stands for `Many` or more, for infinitely many, and for
+ * more than `maxCount` short texts. Linear in its states and ranges.
  */
 function countTexts(expr: ExprId, maxCount: number): number {
   const open = new Set<ExprId>()
@@ -41,14 +43,17 @@ function countTexts(expr: ExprId, maxCount: number): number {
       total = Math.min(Many, total + width * count(ranges[i + 1]))
     }
     open.delete(state)
-    // What was cut short says nothing of this state.
+    // A count that was cut short is not valid for this state.
     if (!hasManyShort) counts.set(state, total)
     return total
   }
   return exprs.isNever(expr) ? 0 : count(expr)
 }
 
-/** Whether more than `maxCount` texts of `expr` have at most `ShortText` bytes: counted by length, without looking back. */
+/**
+ * Returns whether more than `maxCount` texts of `expr` have at most `ShortText` bytes. It counts
+ * them by length, without backtracking.
+ */
 function hasMoreShort(expr: ExprId, maxCount: number): boolean {
   let ways = new Map<ExprId, number>([[expr, 1]])
   let total = 0
@@ -68,7 +73,10 @@ function hasMoreShort(expr: ExprId, maxCount: number): boolean {
   return false
 }
 
-/** The texts of `expr` in byte order, or null when there are infinitely many or more than `maxCount`. */
+/**
+ * Returns the texts of `expr` in byte order, or null if there are infinitely many or more than
+ * `maxCount`.
+ */
 export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
   if (countTexts(expr, maxCount) > maxCount) return null
   const texts: Uint8Array[] = []
@@ -90,7 +98,7 @@ export function finiteTexts(expr: ExprId, maxCount: number): string[] | null {
   return texts.map((bytes) => decoder.decode(bytes))
 }
 
-/** Whether `expr` accepts `text`. Half surrogate pairs are in no language. */
+/** Returns whether `expr` accepts `text`. No language contains lone surrogates. */
 export function matchesText(expr: ExprId, text: string): boolean {
   if (!text.isWellFormed()) return false
   let rest = expr

@@ -1,8 +1,9 @@
 /**
- * The lengths of an expression's texts in characters, read off its form.
+ * The lengths of an expression's texts in characters, as far as its form tells.
  *
- * Without intersections, complements and assertions lengths add, join and multiply as intervals do. So most questions
- * "is there a text of that length" need no automaton (`counter.ts` builds one for the others).
+ * Without intersections, complements and assertions, lengths add, join and multiply as intervals
+ * do. So most questions "is there a text of that length" need no automaton; `counter.ts` builds one
+ * for the others.
  */
 import { machineLengths, type TextLengths } from "./machine.ts"
 import {
@@ -25,14 +26,14 @@ import {
   Unbounded,
 } from "./nodes.ts"
 
-/** Nesting that is followed. */
+/** Largest nesting that is followed. */
 const MaxDepth = 400
 
 const anything: TextLengths = { low: 0, high: Unbounded, from: 1, to: 0 }
 const nothingRead: TextLengths = { low: 0, high: 0, from: 0, to: 0 }
 const known = new Map<ExprId, TextLengths>()
 
-/** The lengths of `id`, if it is not empty. */
+/** Returns the lengths of `id`, if it is not empty. */
 export function exprLengths(id: ExprId, depth = 0): TextLengths {
   if (id === Empty) return nothingRead
   const before = known.get(id)
@@ -83,14 +84,15 @@ function compute(id: ExprId, depth: number): TextLengths {
     case MachineKind:
       return machineLengths(id) ?? anything
     default:
-      // Assertions read nothing; whether they ever hold is not known.
+      // Assertions read nothing. Whether they ever hold is not known.
       return { ...anything, high: 0 }
   }
 }
 
 /**
- * What is left of all texts without those of an expression: of each length that it has no text of, or too few, some are.
- * Inside a character there are at least 16 ways to end it, so nothing but the empty text is ever alone.
+ * Returns the lengths of a difference of all texts and an expression. It has texts of each length
+ * at which the expression has none, or too few. Inside a character there are at least 16 ways to
+ * end it, so only the empty text can be the one text of its length.
  */
 function leftOf(id: ExprId, depth: number): TextLengths {
   const { low, high } = exprLengths(at(id, 1), depth)
@@ -100,17 +102,20 @@ function leftOf(id: ExprId, depth: number): TextLengths {
   return { low, high, from: taken === 1 && isNullable(id) ? 0 : taken, to: Unbounded }
 }
 
-/** Characters that there are: U+0000 to U+10FFFF without the surrogates. */
+/** Count of all characters: U+0000 to U+10FFFF without the surrogates. */
 const Characters = 0x110000 - 0x800
 
-/** A length, at least 1, of which and above which there are more than `count` texts. */
+/**
+ * Returns a length, at least 1, such that there are more than `count` texts of it and of each
+ * greater length.
+ */
 function lengthOfMore(count: number): number {
   return count < Characters ? 1 : 2 + Math.floor(Math.log(count) / Math.log(Characters))
 }
 
 const counts = new Map<ExprId, number>()
 
-/** At least as many as `id` has texts; infinite where that is not told at once. */
+/** Returns an upper bound on the count of texts of `id`; Infinity if its form does not tell. */
 function mostTexts(id: ExprId, depth: number): number {
   const before = counts.get(id)
   if (before !== undefined) return before
@@ -156,10 +161,16 @@ function countTexts(id: ExprId, depth: number): number {
   }
 }
 
-/** Of a long chain every so many links are remembered: who reads it asks again behind each byte. */
+/**
+ * One in this many links of a long chain is memoized: a caller that reads the chain asks again
+ * after each byte.
+ */
 const Milestone = 64
 
-/** The links of a concatenation up to one that is known: words are long chains, followed without a call for each. */
+/**
+ * Returns the links of a concatenation up to a known one. Words are long chains, so this does not
+ * recurse.
+ */
 function chainOf(id: ExprId, known: ReadonlyMap<ExprId, unknown>): { links: ExprId[]; last: ExprId } {
   const links: ExprId[] = []
   let last = id
@@ -167,7 +178,10 @@ function chainOf(id: ExprId, known: ReadonlyMap<ExprId, unknown>): { links: Expr
   return { links, last }
 }
 
-/** A byte out of `range`, and then `next`: characters count at their first byte. */
+/**
+ * Returns the lengths of a byte of `range` followed by `next`. A character counts at its first
+ * byte.
+ */
 function byteLengths(range: number, next: ExprId, depth: number): TextLengths {
   const [lo, hi] = [range & 0xff, range >>> 8]
   const rest = exprLengths(next, depth)
@@ -188,7 +202,7 @@ function plus(a: TextLengths, b: TextLengths): TextLengths {
   }
 }
 
-/** Of two intervals that do not touch the wider one is kept, else the lower one. */
+/** Of two intervals that do not touch, keeps the wider one, or else the lower one. */
 function either(a: TextLengths, b: TextLengths): TextLengths {
   const low = Math.min(a.low, b.low)
   const high = Math.max(a.high, b.high)
@@ -204,7 +218,7 @@ function either(a: TextLengths, b: TextLengths): TextLengths {
 function times({ low, high, from, to }: TextLengths, min: number, max: number): TextLengths {
   const bounds = { low: multiply(low, min), high: multiply(high, max) }
   if (from > to) return { ...bounds, from: min === 0 ? 0 : 1, to: 0 }
-  // j and j + 1 copies touch when j·(to − from) ≥ from − 1: from some j on.
+  // j and j + 1 copies touch if j·(to − from) ≥ from − 1: from some j on.
   const apart = Math.max(0, from - 1)
   const first = apart === 0 ? 1 : to === from ? Number.POSITIVE_INFINITY : Math.ceil(apart / (to - from))
   const least = Math.max(min, first)

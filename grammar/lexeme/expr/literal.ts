@@ -1,17 +1,17 @@
-/** Exactly one text, as an expression. */
+/** Expressions of exactly one text. */
 import { ownText, utf8 } from "../../utf8.ts"
 import { concat } from "./build.ts"
 import { Empty, type ExprId } from "./nodes.ts"
 import { oneByte } from "./sets.ts"
 
-/** UTF-16 units of a text that is kept. */
+/** Largest cached text, in UTF-16 units. */
 const MaxUnits = 32
-/** Texts that are kept: about 1 MiB of them. */
+/** Largest count of cached texts: about 1 MiB. */
 const MaxTexts = 8_192
 
 const known = new Map<string, ExprId>()
 
-/** The expression of exactly this text, or of these bytes. */
+/** Returns the expression of exactly this text, or of these bytes. */
 export function literal(text: string | Uint8Array): ExprId {
   const bytes = typeof text === "string" ? utf8(text) : text
   let id: ExprId = Empty
@@ -19,7 +19,10 @@ export function literal(text: string | Uint8Array): ExprId {
   return id
 }
 
-/** The same, kept if it is short: grammars write the same signs and words over and over, where each schema has names of its own. */
+/**
+ * Returns the same expression, cached if the text is short: grammars repeat the same signs and
+ * words, unlike schemas with their own names.
+ */
 export function knownLiteral(text: string): ExprId {
   const made = known.get(text)
   if (made !== undefined) return made

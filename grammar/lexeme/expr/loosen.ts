@@ -1,10 +1,11 @@
 /**
- * Intersections without the upper bounds that no text so short meets.
+ * Intersections without the upper bounds that short texts cannot reach.
  *
- * Of `.{0,200}` and `(.{1,63}\.){1,127}[a-z]+` each byte that is read leaves other counts behind, so no two places in a host name
- * would be one state. Without its upper bounds an intersection is larger. A text so short that no count is used up is in both or in
- * neither; and whether it is the beginning of one is the same for both where every beginning can be ended before some count is used
- * up. That is looked for among the derivatives of the larger one, of which there are few once it counts nothing any more.
+ * In `.{0,200}` and `(.{1,63}\.){1,127}[a-z]+` each byte changes the counts, so no two positions in
+ * a host name would share a state. Without its upper bounds an intersection is larger, but a text
+ * so short that it uses up no count is in both or in neither. Whether it is a prefix is also the
+ * same for both, if every prefix can be completed before some count is used up. That is tested on
+ * the derivatives of the larger expression, which are few since it counts nothing any more.
  */
 import { and, loop } from "./build.ts"
 import { derivativeRow } from "./derivative.ts"
@@ -28,22 +29,30 @@ import {
 } from "./nodes.ts"
 import { Rebuilding } from "./rebuild.ts"
 
-/** More derivatives are not looked at: a character of four bytes has a dozen of them. */
+/**
+ * Largest count of derivatives that are looked at. A character of four bytes has a dozen of them.
+ */
 const MaxDerivatives = 1_024
-/** Loops inside each other, or one after the other, that count so far together would have as many derivatives. */
+/** Loops, nested or in sequence, that together count this far would have as many derivatives. */
 const TooMany = 81
-/** By expression, what `countOf` answers. */
+/** Results of `countOf`, by expression. */
 const counts = new ExprMemo()
-/** A token can end an escape, which stands for up to four bytes, the last of which it has. */
+/**
+ * A token can end an escape, which stands for up to four bytes; the token itself writes the last
+ * one.
+ */
 const EscapeBytes = 3
 
-/** The bytes within which each beginning of a text can be ended; `Endless` where that is not known. */
+/**
+ * The bytes within which each prefix of a text can be completed; `Endless` if that is not known.
+ */
 const ends = new ExprMemo()
 const Endless = 0x3fffffff
 
 /**
- * `id`, an intersection, without the upper bounds of its loops that more than `iterations` times in a row exceed, where no text of
- * up to `bytes` bytes tells both apart; else `id`. The first call for what is left costs up to 1,024 rows of derivatives.
+ * Returns `id`, an intersection, without the upper bounds of loops that are larger than
+ * `iterations`, if no text of up to `bytes` bytes distinguishes both; otherwise returns `id`. The
+ * first call costs up to 1,024 rows of derivatives.
  */
 export function loosened(id: ExprId, bytes: number, iterations: (loop: ExprId) => number): ExprId {
   if ((flags(id) & Inherited) !== 0) return id
@@ -54,7 +63,10 @@ export function loosened(id: ExprId, bytes: number, iterations: (loop: ExprId) =
 }
 
 class Loosening extends Rebuilding {
-  /** The smallest bound that was dropped: a text of so many bytes is in both or in neither. */
+  /**
+   * The smallest bound that was dropped: a text of at most this many bytes is in both or in
+   * neither.
+   */
   least = Unbounded
   private readonly iterations: (loop: ExprId) => number
 
@@ -74,7 +86,10 @@ class Loosening extends Rebuilding {
   }
 }
 
-/** In how many bytes every beginning of a text of `id` can be ended, or a few more; `Endless`: it is not told. */
+/**
+ * Returns a number of bytes within which every prefix of a text of `id` can be completed, perhaps a
+ * few more than needed; `Endless` if that is not known.
+ */
 function farthestEnd(id: ExprId): number {
   if (ends.get(id) < 0) {
     if (countOf(id) >= TooMany) ends.set(id, Endless)
@@ -83,7 +98,10 @@ function farthestEnd(id: ExprId): number {
   return ends.get(id)
 }
 
-/** How many counts the derivatives of `id` go through, about; no more than `TooMany`. Memoised: parts are shared. */
+/**
+ * Returns about how many counts the derivatives of `id` go through, at most `TooMany`. Memoized,
+ * since parts are shared.
+ */
 function countOf(id: ExprId): number {
   let count = counts.get(id)
   if (count < 0) {
@@ -118,14 +136,14 @@ function findCount(id: ExprId): number {
   }
 }
 
-/** Notes for `root`, and for all that is left of it later, where its texts end. */
+/** Computes `ends` for `root` and for all its derivatives. */
 function findFarthestEnd(root: ExprId): void {
   const found = [root]
   const places = new Map([[root, 0]])
-  /** By place: the places of those that lead there in one byte. */
+  /** By index: the indices of the expressions that lead to it in one byte. */
   const before: number[][] = [[]]
   for (let i = 0; i < found.length; i++) {
-    // What is left of it later has mostly as many, and is not looked at again.
+    // Its derivatives mostly have as many of their own, so they are not tried again.
     if (found.length > MaxDerivatives) {
       note(found, Endless)
       return
@@ -143,7 +161,8 @@ function findFarthestEnd(root: ExprId): void {
       before[place].push(i)
     }
   }
-  // Backwards from where a text may end. What is not met has no text: neither expression goes on there.
+  // Goes backwards from expressions where a text may end. One that is not met has no text, so
+  // neither language continues there.
   const distances: number[] = found.map((id) => (isNullable(id) ? 0 : -1))
   let wave = [...distances.keys()].filter((place) => distances[place] === 0)
   let distance = 0

@@ -1,12 +1,13 @@
 /**
- * Languages that are given by a machine, with as many states as it likes: a leaf of expressions.
+ * Languages that are given by a machine with any number of states: a leaf of expressions.
  *
- * Some languages are no regular expression of any useful size (a pattern with balanced groups), others have one whose
- * derivatives are dear (a name of labels with a bound on each and on the whole). As a machine with interned states they
- * take part in intersections and complements all the same. Two forms:
+ * Some languages have no regular expression of a useful size (a pattern with balanced groups). For
+ * others the derivatives cost too much (a name of labels with a bound on each and on the whole).
+ * Machines with interned states can still be operands of intersections and complements. There are
+ * two forms:
  * - over bytes: the machine writes the row of a state, and the derivatives are its states;
- * - over characters: the expression of a state is the equation "ε if it accepts, or a character of an edge and then the
- *   state behind it", written out on first use.
+ * - over characters: the expression of a state is the equation "ε if it accepts, or a character of
+ *   an edge followed by that edge's state", which is expanded on first use.
  */
 import { concat, or } from "./build.ts"
 import { derivative, register, rowOf } from "./derivative.ts"
@@ -25,70 +26,102 @@ import {
 import { addRow } from "./rows.ts"
 import { pushRange } from "./sets.ts"
 
-/** What is known of the lengths of texts, in characters; one that has begun does not count. */
+/**
+ * What is known of the lengths of texts, in characters. A character that has already begun does not
+ * count.
+ */
 export interface TextLengths {
-  /** No text has fewer characters, and none has more. `Unbounded`: no bound is known. */
+  /** Lower and upper bound of the lengths. `high` is `Unbounded` if no bound is known. */
   readonly low: number
   readonly high: number
-  /** There is a text of every length in between, both included; where `from` is above `to` none is known. */
+  /**
+   * There is a text of every length in this range, both ends included. None is known if `from` is
+   * above `to`.
+   */
   readonly from: number
   readonly to: number
-  /** Texts of other lengths are given up where a length is asked for: the automaton that would tell is too large. */
+  /**
+   * Texts of other lengths are not offered if a length is required: the automaton would be too
+   * large.
+   */
   readonly givesUp?: boolean
-  /** The automaton has states without end: nobody asks for all of them to spare work. */
+  /** The automaton has infinitely many states, so callers must not enumerate them to save work. */
   readonly isEndless?: boolean
 }
 
-/** What leads to `next`: a set of characters, or of bytes where the machine reads inside characters. */
+/** An edge to `next`: a set of characters, or of bytes if the machine reads inside characters. */
 export interface MachineEdge {
   set: ExprId
   next: number
 }
 
-/** The bytes, ascending, that may come next, and the state after each, which is made when it is asked for; -1 where there is none. */
+/**
+ * The bytes that may come next, ascending, and the state after each, which is made on demand.
+ * `next` returns -1 if there is none.
+ */
 export interface MachineTail {
   readonly bytes: readonly number[]
   next(byte: number): number
 }
 
 /**
- * Any text of at most `room` of these bytes, ascending, goes on from a state. What else goes on after some of them does so by
- * one of the bytes of its tail, where it has one.
+ * Any text of at most `room` of these ascending bytes can be continued from a state. After some of
+ * them other bytes may continue too, which are bytes of the state's tail if it has one.
  */
 export interface FreeBytes {
   readonly bytes: readonly number[]
   readonly room: number
-  /** Whether characters beyond ASCII may stand among them, whole or begun. */
+  /** Whether characters beyond ASCII may stand among them, complete or begun. */
   readonly isWide?: boolean
 }
 
-/** States are small integers. From every state some text must be accepted; edges of one state must not overlap. */
+/** States are small integers. Every state must accept some text, and its edges must not overlap. */
 export interface CharacterMachine {
   readonly start: number
   isAccepting(state: number): boolean
   edges(state: number): MachineEdge[]
-  /** Another state whose ways on this one has too, beside its own edges; -1 for none. States then share them. */
+  /**
+   * Returns another state whose edges this one has too, beside its own, so that states share them;
+   * -1 if there is none.
+   */
   base?(state: number): number
-  /** For a state inside a character: what its next byte may be, instead of edges. Else null. */
+  /**
+   * For a state inside a character, returns its possible next bytes, which replace the edges;
+   * otherwise null.
+   */
   tail?(state: number): MachineTail | null
-  /** What needs no look at the states behind it: bytes of ASCII that are no quote and no backslash. Else null. */
+  /**
+   * Returns the bytes that are accepted without a look at the states after them: ASCII bytes that
+   * are neither quote nor backslash. Null if there are none.
+   */
   free?(state: number): FreeBytes | null
   lengths?(state: number): TextLengths
 }
 
-/** States are integers from 0 to 2³¹ − 1. From every state some text must be accepted. */
+/** States are integers from 0 to 2³¹ − 1. Every state must accept some text. */
 export interface ByteMachine {
   readonly start: number
   isAccepting(state: number): boolean
-  /** Where bytes lead: ascending ranges `lo | hi << 8`, state, …; every other byte leads nowhere. */
+  /** Returns ascending ranges `lo | hi << 8`, state, …; no other byte is accepted. */
   row(state: number): readonly number[]
-  /** For a state with a row too dear to make before it is asked for, instead of that. Else null. */
+  /**
+   * If the row of the state is too expensive to make before it is needed, returns what replaces it;
+   * otherwise null.
+   */
   tail?(state: number): MachineTail | null
-  /** For a state with a tail: what needs no look at the states behind it. Else null. */
+  /**
+   * For a state with a tail, returns the bytes that are accepted without a look at the states after
+   * them; otherwise null.
+   */
   free?(state: number): FreeBytes | null
-  /** A short text of a state from which a search would take long; null where it may be searched for. */
+  /**
+   * Returns a short text of a state from which a search would take long; null if a search is fine.
+   */
   ending?(state: number): readonly number[] | null
-  /** A state that no text of at most `maxBytes` bytes, nor what may follow its prefixes, can tell from `state`. */
+  /**
+   * Returns a state that no text of at most `maxBytes` bytes, nor what may follow its prefixes, can
+   * distinguish from `state`.
+   */
   clamp?(state: number, maxBytes: number): number
   lengths?(state: number): TextLengths
 }
@@ -97,13 +130,13 @@ export type Machine = ByteMachine | CharacterMachine
 
 const machines: Machine[] = []
 
-/** The language of `machine`, which must answer the same forever. */
+/** Returns the language of `machine`, whose answers must never change. */
 export function machineExpr(machine: Machine): ExprId {
   machines.push(machine)
   return stateExpr(machines.length - 1, machine.start)
 }
 
-/** The language of the same machine as that of `id`, from another of its states. */
+/** Returns the language of another state of the machine of `id`. */
 export function machineFrom(id: ExprId, state: number): ExprId {
   return stateExpr(at(id, 1), state)
 }
@@ -117,7 +150,7 @@ register(MachineKind, {
     const row = machineRow(id)
     return row === null ? rowOf(unfoldMachine(id)) : addRow(row)
   },
-  // Its base has a row or needs one in any case; a row of its own may never be asked for.
+  // The base has or needs a row anyway. A row of its own may never be needed.
   step(id, byte) {
     const overlay = machineOverlay(id)
     if (overlay === null) return -1
@@ -125,7 +158,10 @@ register(MachineKind, {
   },
 })
 
-/** The derivatives of a machine's state, as ranges with their targets; null where it has an equation instead. */
+/**
+ * Returns the derivatives of a machine's state as ranges with their targets; null if it has an
+ * equation instead.
+ */
 function machineRow(id: ExprId): number[] | null {
   const index = at(id, 1)
   const machine = machines[index]
@@ -145,7 +181,7 @@ function machineRow(id: ExprId): number[] | null {
   return row
 }
 
-/** The right side of the equation of a machine's state that has no row. */
+/** Returns the right side of the equation of a machine's state that has no row. */
 function unfoldMachine(id: ExprId): ExprId {
   const index = at(id, 1)
   const machine = machines[index]
@@ -157,17 +193,20 @@ function unfoldMachine(id: ExprId): ExprId {
   return or(parts)
 }
 
-/** Another language from which that of a machine's state differs after some first bytes alone. */
+/** Another language, from which that of a machine's state differs only after some first bytes. */
 interface MachineOverlay {
-  /** `Never` where every other byte leads nowhere. */
+  /** `Never` if no other byte is accepted. */
   readonly base: ExprId
   /** These bytes, ascending. */
   readonly bytes: readonly number[]
-  /** What follows one of them. */
+  /** Returns what follows one of them. */
   next(byte: number): ExprId
 }
 
-/** How a machine's state differs from its base, or what it has inside a character; null where that is not told. */
+/**
+ * Returns how a machine's state differs from its base, or its tail inside a character; null if it
+ * has neither.
+ */
 export function machineOverlay(id: ExprId): MachineOverlay | null {
   if (kindOf(id) !== MachineKind) return null
   const [index, state] = [at(id, 1), at(id, 2)]
@@ -185,7 +224,7 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
   if (base < 0) return null
   const ways = new Map<number, ExprId>()
   for (const { set, next } of machine.edges(state)) {
-    // A character of several bytes is none.
+    // A character of several bytes is not a set of bytes.
     if (kindOf(set) !== SetKind) return null
     for (let i = 1; i < length(set); i += 2)
       for (let byte = at(set, i) & 0xff; byte <= at(set, i) >>> 8; byte++)
@@ -198,24 +237,30 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
   }
 }
 
-/** What goes on from a machine's state whatever follows, where it knows; else null. */
+/** Returns the `FreeBytes` of a machine's state, or null. */
 export function machineFree(id: ExprId): FreeBytes | null {
   if (kindOf(id) !== MachineKind) return null
   return machines[at(id, 1)].free?.(at(id, 2)) ?? null
 }
 
-/** A short text of a machine's state that knows one without a search, else null. */
+/**
+ * Returns a short text of a machine's state if the machine knows one without a search; otherwise
+ * null.
+ */
 export function machineEnding(id: ExprId): readonly number[] | null {
   const machine = machines[at(id, 1)]
   return "row" in machine ? (machine.ending?.(at(id, 2)) ?? null) : null
 }
 
-/** Lengths of what a machine accepts from a state, where it knows them. */
+/** Returns the lengths of what a machine accepts from a state, if it knows them; otherwise null. */
 export function machineLengths(id: ExprId): TextLengths | null {
   return machines[at(id, 1)].lengths?.(at(id, 2)) ?? null
 }
 
-/** A state of the same machine that no text of at most `bound` bytes can tell from `id`. */
+/**
+ * Returns a state of the same machine that no text of at most `bound` bytes can distinguish from
+ * `id`.
+ */
 export function clampedMachine(id: ExprId, bound: number): ExprId {
   const machine = machines[at(id, 1)]
   if (!("row" in machine) || machine.clamp === undefined) return id

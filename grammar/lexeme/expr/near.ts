@@ -1,21 +1,26 @@
 /**
- * How far an expression is from a text at least, and a text that is found by going where that falls.
+ * A lower bound on how many characters an expression still needs, and a text that is found by
+ * following its descent.
  *
- * Of an intersection the distances of all factors are added: where a text must hold twelve words, one after the other is met. The sum
- * may be more than there is to go, since one character can serve several, so what is found need not be shortest.
+ * For an intersection the distances of all factors are added: if a text must contain twelve words,
+ * one after the other is met. The sum may exceed the true need, since one character can serve
+ * several factors. So the text that is found need not be shortest.
  */
 import { checkTime } from "../../deadline.ts"
 import { derivativeRow } from "./derivative.ts"
 import { exprLengths } from "./lengths.ts"
 import { AndKind, type ExprId, isNullable, kindOf, MachineKind, members, Never, OrKind } from "./nodes.ts"
 
-/** For `checkTime`: a row of derivatives. */
+/** Weight of a row of derivatives for `checkTime`. */
 const RowWeight = 8
 
-/** Farther than this is as far as that. */
+/** Longer distances count as this one. */
 const FarthestEnd = 10_000
 
-/** Characters that the factors of an intersection need at least, each by itself; of a choice its best operand. */
+/**
+ * Returns the sum of the least characters that each factor of an intersection needs by itself. For
+ * a choice, the least of its operands.
+ */
 export function distanceOf(id: ExprId): number {
   if (kindOf(id) === OrKind)
     return members(id).reduce((least, part) => Math.min(least, distanceOf(part)), FarthestEnd)
@@ -23,15 +28,18 @@ export function distanceOf(id: ExprId): number {
   return members(id).reduce((sum, part) => Math.min(sum + leastOf(part), FarthestEnd), 0)
 }
 
-/** Characters that a factor needs at least. Some machines find their own lengths slowly: of those it is only asked whether they are done. */
+/**
+ * Returns the least count of characters that a factor needs. Some machines compute their lengths
+ * slowly, so for machines only acceptance counts.
+ */
 function leastOf(id: ExprId): number {
   if (kindOf(id) === MachineKind) return isNullable(id) ? 0 : 1
   return Math.min(exprLengths(id).low, FarthestEnd)
 }
 
 /**
- * A text of `root`, of each range of bytes that one that `cheapest` picks; null where more than `most` expressions would be
- * looked at.
+ * Returns a text of `root` that has one byte of each range, which `cheapest` picks; null if it
+ * would look at more than `most` expressions.
  */
 export function nearText(root: ExprId, cheapest: (range: number) => number, most: number): number[] | null {
   const from = new Map<ExprId, { before: ExprId; byte: number }>([[root, { before: Never, byte: 0 }]])

@@ -1,10 +1,11 @@
 /**
  * The store of hash-consed regular expressions over bytes: equal expressions are the same integer.
  *
- * An expression is a tuple `[kind, …]` in one interning table; its facts (nullable, has an assertion …) are computed
- * once, when it is made, and kept in a byte of flags. Nothing here simplifies: `build.ts` holds the laws and is the
- * only caller of `intern`. A set of code points is kept as its minimal UTF-8 automaton: a `Set` node is a sorted list
- * of byte ranges, each with the expression that must follow, which is again a `Set` or ε. So a derivative is a look-up.
+ * An expression is a tuple `[kind, …]` in one interning table. Its facts (nullable, has an
+ * assertion …) are computed once, when it is made, and kept in a byte of flags. Nothing here
+ * simplifies: `build.ts` holds the laws and makes the expressions. A set of code points is kept as
+ * its minimal UTF-8 automaton: a `Set` node is a sorted list of byte ranges, each with the
+ * expression that must follow, which is again a `Set` or ε. So a derivative is a look-up.
  */
 import { grown, TupleTable } from "../../intern.ts"
 
@@ -16,7 +17,10 @@ export const Never = 0
 export const Empty = 1
 /** Upper bound of a loop without one. */
 export const Unbounded = 0x7fffffff
-/** The largest count of a loop. No text is as long, so larger ones are taken for it, or as an upper bound for none. */
+/**
+ * The largest count of a loop. No text is that long, so a larger lower bound becomes this one, and
+ * a larger upper bound becomes `Unbounded`.
+ */
 export const MaxCount = Unbounded - 1
 
 // Kinds, with the layout of their tuples.
@@ -24,7 +28,7 @@ export const MaxCount = Unbounded - 1
 export const NeverKind = 0
 /** [1] */
 export const EmptyKind = 1
-/** [2, lo | hi << 8, next, …] inclusive byte ranges, ascending, maximal; `next` is Empty or a Set */
+/** [2, lo | hi << 8, next, …] byte ranges, inclusive, ascending, maximal; `next`: Empty or a Set */
 export const SetKind = 2
 /** [3, head, tail] */
 export const ConcatKind = 3
@@ -38,29 +42,29 @@ export const DiffKind = 6
 export const LoopKind = 7
 /** [8, id, negative] the rest of the text is (not) in `id` */
 export const LookKind = 8
-/** [9, id, negative] `id` is what remains of a lookbehind after the text so far; it does (not) end here */
+/** [9, id, negative] `id` remains of a lookbehind after the text so far, and does (not) end here */
 export const BehindKind = 9
 /** [10] nothing follows */
 export const EndKind = 10
 /** [11, id] assertions in `id` see only the text of `id` */
 export const ScopeKind = 11
-/** [12, machine, state] what a machine accepts from a state; see `machine.ts` */
+/** [12, machine, state] the language of a machine from a state; see `machine.ts` */
 export const MachineKind = 12
-/** [13, id] any byte, and then `id` as it stands behind that byte; only the rules of `look/assertions.ts` meet it */
+/** [13, id] any byte, then `id` as it stands after that byte; only in `look/assertions.ts` */
 export const ShiftKind = 13
 
 // Flags of an expression.
-/** ε is in the language; of an assertion: it holds if the text starts and ends here. */
+/** ε is in the language; an assertion holds if the text starts and ends here. */
 export const Nullable = 1
-/** May be empty although it is not ∅: emptiness needs a search. */
+/** The expression may be empty although it is not ∅. Only a search can tell. */
 export const Searched = 2
-/** Holds an assertion about the text that follows: its derivative depends on all that follows. */
+/** Has an assertion about the text that follows: its derivative depends on all that follows. */
 export const Asserts = 4
-/** Holds an assertion about the text before: reading a byte in front of it changes it. */
+/** Has an assertion about the text before: reading a byte in front of it changes it. */
 export const LooksBack = 8
 /** All texts that can stand here: Σ*, or the rest of a character and Σ*. */
 export const Universe = 16
-/** What an operator takes over from its operands. */
+/** Flags that an operator takes over from its operands. */
 export const Inherited = Asserts | LooksBack
 
 const table = new TupleTable()
@@ -70,10 +74,10 @@ table.intern([NeverKind])
 table.intern([EmptyKind])
 flagsOf[Empty] = Nullable
 
-/** The id of `tuple`; `flags` are its facts and are used only when it is new. */
+/** Returns the id of `tuple`. `flags` are its facts, used only if it is new. */
 export function intern(tuple: readonly number[], flags: number): ExprId {
   const before = table.count
-  // Room comes first: an expression without its facts would be found later.
+  // Makes room first. If an allocation failed later, the expression would stay without its flags.
   if (before >= flagsOf.length) {
     const more = new Uint8Array(2 * flagsOf.length)
     more.set(flagsOf)
@@ -88,17 +92,17 @@ export function kindOf(id: ExprId): number {
   return table.values[table.offsets[id]]
 }
 
-/** Value `index` of the tuple; 0 is the kind. */
+/** Returns value `index` of the tuple; value 0 is the kind. */
 export function at(id: ExprId, index: number): number {
   return table.values[table.offsets[id] + index]
 }
 
-/** Values in the tuple, its kind included. */
+/** Returns the count of values in the tuple, its kind included. */
 export function length(id: ExprId): number {
   return table.offsets[id + 1] - table.offsets[id]
 }
 
-/** Operands of an `or` or `and` node. */
+/** Returns the operands of an `or` or `and` node. */
 export function members(id: ExprId): ExprId[] {
   const ids: ExprId[] = []
   for (let i = 1; i < length(id); i++) ids.push(at(id, i))
@@ -113,27 +117,27 @@ export function isNullable(id: ExprId): boolean {
   return (flagsOf[id] & Nullable) !== 0
 }
 
-/** ε is in the language whatever stands around it. */
+/** Returns whether ε is in the language whatever surrounds it. */
 export function isSurelyNullable(id: ExprId): boolean {
   return (flagsOf[id] & (Nullable | Asserts | LooksBack)) === Nullable
 }
 
-/** Expressions made so far in this process. */
+/** Returns the count of expressions made so far in this process. */
 export function exprCount(): number {
   return table.count
 }
 
-/** Integers that all expressions of this process take. */
+/** Returns how many integers all expressions of this process take. */
 export function exprWords(): number {
   return table.offsets[table.count]
 }
 
-/** Bytes of all expressions, their facts included. */
+/** Returns the bytes of all expressions, their flags included. */
 export function exprBytes(): number {
   return table.bytes + flagsOf.length
 }
 
-/** A memo from expressions to non-negative integers, -1 where nothing is known. Only grows. */
+/** A memo from expressions to non-negative integers, -1 = unknown. Only grows. */
 export class ExprMemo {
   private values: Int32Array = new Int32Array(1024)
 

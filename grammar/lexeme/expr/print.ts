@@ -24,7 +24,10 @@ import {
 } from "./nodes.ts"
 import { anyChar } from "./sets.ts"
 
-/** Text form of `id`: bytes in hexadecimal where they are not printable, `&`, `~` and `{m,n}` as usual. */
+/**
+ * Returns the text of `id`: bytes that are not printable in hexadecimal, `&`, `~` and `{m,n}` as
+ * usual.
+ */
 export function printExpr(id: ExprId): string {
   switch (kindOf(id)) {
     case NeverKind:

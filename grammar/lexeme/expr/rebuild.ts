@@ -1,12 +1,15 @@
-/** Expressions made anew from other parts. */
+/** Rebuilds expressions with some parts replaced. */
 import { concat, or } from "./build.ts"
 import { at, ConcatKind, type ExprId, kindOf, members, OrKind } from "./nodes.ts"
 
-/** One walk: parts are shared, so each is made once, or nested alternatives would take twice as long with each level. */
+/**
+ * One rebuilding. It memoizes each part: otherwise nested alternatives with shared parts would take
+ * twice as long per level.
+ */
 export abstract class Rebuilding {
   private readonly known = new Map<ExprId, ExprId>()
 
-  /** What `id` becomes; itself where no part of it changes. */
+  /** Returns what replaces `id`; `id` itself if none of its parts changes. */
   of(id: ExprId): ExprId {
     let made = this.known.get(id)
     if (made === undefined) {
@@ -16,10 +19,10 @@ export abstract class Rebuilding {
     return made
   }
 
-  /** What an expression becomes that is no concatenation and no choice. */
+  /** Returns what replaces an expression that is neither a concatenation nor a choice. */
   protected abstract ofPart(id: ExprId): ExprId
 
-  /** `id` with what its operands become, joined by `join`. */
+  /** Returns `id` with its operands replaced and joined by `join`. */
   protected joined(id: ExprId, join: (parts: readonly ExprId[]) => ExprId): ExprId {
     const parts = members(id)
     const made = parts.map((part) => this.of(part))
@@ -29,7 +32,7 @@ export abstract class Rebuilding {
   private make(id: ExprId): ExprId {
     if (kindOf(id) === OrKind) return this.joined(id, or)
     if (kindOf(id) !== ConcatKind) return this.ofPart(id)
-    // Long literals are long chains: down the tails and back up without recursion.
+    // Long literals are long chains, so this goes down the tails and back up without recursion.
     const chain: ExprId[] = []
     let last = id
     for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)

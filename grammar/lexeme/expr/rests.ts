@@ -1,10 +1,11 @@
 /**
- * How many bytes a text of an expression may still need once it was begun, at the least: the most that the shortest way to the end
- * takes, over all beginnings. A text that needs more than the bound cannot be finished, so an expression with such a branch is
- * refused before anything is read, though other texts of it are short.
+ * A lower bound on how many bytes a begun text of an expression may still need: the maximum, over
+ * all prefixes, of the shortest way to an end. A text that needs more than the limit cannot be
+ * finished. So an expression with such a branch is refused before anything is read, even if other
+ * texts of it are short.
  *
- * Read off the form. What intersections, complements and assertions exclude is not seen: their own least texts count, and those of the
- * operands of an intersection.
+ * The bound comes from the form. It ignores what intersections, complements and assertions exclude:
+ * their own shortest texts count, and those of the operands of an intersection.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import {
@@ -21,21 +22,27 @@ import {
 } from "./nodes.ts"
 import { rawTexts } from "./shortest.ts"
 
-/** Throws `limit` where a text of `expr` that was begun may need more bytes than any text has. O(the expression). */
+/**
+ * Throws `limit` if a begun text of `expr` may need more bytes than any text may have. O(the
+ * expression).
+ */
 export function checkRests(expr: ExprId): void {
   const bytes = mostNeeded(expr)
   if (bytes <= fixedBounds.shortestBytes) return
   throw limitError(fixedBounds, "shortestBytes.patternPart", bytes)
 }
 
-/** No text of an expression is as long; larger needs are taken for it. */
+/** No text of an expression is that long. Larger needs become this one. */
 const MaxNeed = 0x3fffffff
 
 const known = new ExprMemo()
 
-/** At least as many bytes are needed behind some beginning; 0 where none can be told. O(the expression), once. */
+/**
+ * Returns a lower bound on the bytes that are needed after some prefix; 0 if unknown. O(the
+ * expression), once.
+ */
 export function mostNeeded(root: ExprId): number {
-  // Postorder with a stack of its own: patterns nest deeper than calls may.
+  // Walks in postorder with a stack of its own, because patterns may nest deeper than calls.
   const stack = [root]
   while (stack.length > 0) {
     const id = stack[stack.length - 1]

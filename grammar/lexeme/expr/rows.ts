@@ -1,11 +1,11 @@
 /**
- * Rows: where all bytes lead at once from an expression, as ascending byte ranges `lo | hi << 8`
- * with their targets.
+ * Rows: all derivatives of an expression at once, as ascending byte ranges `lo | hi << 8` with
+ * their targets.
  *
- * A rule (`derivative.ts`) makes the row of an expression by combining those of others, range by
- * range, so a class of bytes costs one constructor call. Rows are memoised by expression and
- * interned. A rule that asks for a row which is not there yet is run again once it is: that takes
- * no recursion, since patterns nest deeper than calls may.
+ * A rule (`derivative.ts`) makes the row of an expression by combining other rows range by range,
+ * so a class of bytes costs one constructor call. Rows are interned, and memoized by expression. A
+ * rule that needs a missing row is run again once that row exists. This takes no recursion, because
+ * patterns may nest deeper than calls.
  */
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
@@ -14,34 +14,34 @@ import { concat } from "./build.ts"
 import { at, ConcatKind, Empty, type ExprId, ExprMemo, exprWords, kindOf, Never, SetKind } from "./nodes.ts"
 import { pushRange } from "./sets.ts"
 
-/** Rows by id; bytes that are left out lead to ∅. */
+/** Rows by id. Bytes that are left out lead to ∅. */
 let rows = new TupleTable()
-/** By expression: the id of its row. */
+/** Id of the row of each expression. */
 let rowIds = new ExprMemo()
 
-/** Bytes of all rows made so far: what `forgetDerivatives` gives back. */
+/** Returns the bytes of all rows, which `forgetDerivatives` frees. */
 export function derivativeBytes(): number {
   return rows.bytes + rowIds.bytes
 }
 
-/** Forgets all rows; they are made again when they are asked for, from the same expressions. */
+/** Forgets all rows. They are made again on demand, from the same expressions. */
 export function forgetDerivatives(): void {
   const [table, memo] = [new TupleTable(), new ExprMemo()]
   rows = table
   rowIds = memo
 }
 
-/** The id of the row of `id`; -1: it has not been made. */
+/** Returns the id of the row of `id`, or -1 if it has not been made. */
 export function knownRow(id: ExprId): number {
   return rowIds.get(id)
 }
 
-/** The ranges and targets of a row. Valid until the next one is made. */
+/** Returns the ranges and targets of a row. Valid until the next row is made. */
 export function rangesOf(row: number): Int32Array {
   return rows.view(row)
 }
 
-/** Where `byte` leads in a row. */
+/** Returns the target of `byte` in a row. */
 export function targetAt(row: number, byte: number): ExprId {
   const { values } = rows
   const end = rows.offsets[row + 1]
@@ -52,19 +52,19 @@ export function targetAt(row: number, byte: number): ExprId {
   return Never
 }
 
-/** The id of a row that is given as its ranges and targets. */
+/** Returns the id of a row that is given as its ranges and targets. */
 export function addRow(row: readonly number[]): number {
   return rows.intern(row)
 }
 
-/** In place of a row: those that it is made of come first, and the rule is run again. */
+/** Stands for a row that needs others, which come first; then the rule is run again. */
 const Waiting = -1
-/** Expressions whose rows are wanted; each waits for those behind it. */
+/** Expressions whose rows are needed. Each waits for those after it. */
 const wanted: ExprId[] = []
 
 /**
- * The id of the row of `id`, and of all that it needs, which `rule` makes. Throws `limit` where
- * that makes too many expressions: long chains of optional parts are quadratic.
+ * Returns the id of the row of `id`. `rule` makes that row and all that it needs. Throws `limit` if
+ * they take too many expressions: long chains of optional parts are quadratic.
  */
 export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
   const bound = exprWords() + fixedBounds.derivativeWords
@@ -74,7 +74,7 @@ export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
     for (;;) {
       checkTime()
       const last = wanted[wanted.length - 1]
-      // It is known already where two waited for it.
+      // The row exists already if two expressions waited for it.
       const earlier = rowIds.get(last)
       const row = earlier < 0 ? rule(last) : earlier
       if (row === Waiting) continue
@@ -91,8 +91,8 @@ export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
 }
 
 /**
- * The row whose target by each byte is `by` of the targets of `ids`; where all of these are ∅ it is
- * ∅. Returns `Waiting` where one of their rows is still to be made.
+ * Returns the row whose target by each byte is `by` of the targets of `ids`, or ∅ if all of those
+ * are ∅. Returns `Waiting` if one of their rows is missing.
  */
 export function combine(ids: readonly ExprId[], by: (targets: readonly ExprId[]) => ExprId): number {
   const before = wanted.length
@@ -132,17 +132,17 @@ export function combine(ids: readonly ExprId[], by: (targets: readonly ExprId[])
   return rows.intern(row)
 }
 
-/** The least byte that goes on with a character. */
+/** The least byte that continues a character. */
 const FirstTail = 0x80
 
 /**
- * As `combine`, for operators that leave a common beginning alone: h·r ∘ h·s = h·(r ∘ s) where no
- * text of h begins another one. After the first byte of a character nearly all targets begin with
- * the rest of it, and go on as after characters of one byte: so the ten ranges of first bytes take
- * one call of `by`.
+ * Like `combine`, for operators that keep a common beginning: h·r ∘ h·s = h·(r ∘ s) if no text of h
+ * is a prefix of another. After the first byte of a character nearly all targets begin with the
+ * rest of that character and then continue as after characters of one byte. So the ten ranges of
+ * first bytes take one call of `by`.
  */
 export function combineFactored(ids: readonly ExprId[], by: (targets: readonly ExprId[]) => ExprId): number {
-  // What was combined last, and to what: what follows the last characters of one byte nearly always
+  // The last operands and their result: what follows the last one-byte characters nearly always
   // follows all others.
   let last: readonly ExprId[] = []
   let made: ExprId = Never
@@ -160,9 +160,7 @@ export function combineFactored(ids: readonly ExprId[], by: (targets: readonly E
   })
 }
 
-/**
- * The rest of a character with which all of `targets` begin that are not ∅; -1 where they do not.
- */
+/** Returns the rest of a character with which all `targets` other than ∅ begin, or -1. */
 function commonTail(targets: readonly ExprId[]): ExprId {
   let head = -1
   for (const target of targets) {
@@ -176,7 +174,7 @@ function commonTail(targets: readonly ExprId[]): ExprId {
   return head
 }
 
-/** What follows the rest of a character with which `id` begins. */
+/** Returns what follows the rest of a character with which `id` begins. */
 function afterTail(id: ExprId): ExprId {
   return kindOf(id) === ConcatKind ? at(id, 2) : Empty
 }

@@ -1,14 +1,15 @@
 /**
  * Sets of code points as minimal UTF-8 automata, and the sweep that combines byte ranges.
  *
- * Blocks of 64^d code points share their first bytes, so a set is built block by block from above; equal blocks are
- * one node by hash-consing, which makes the automaton minimal. Surrogates are dropped: no text holds one.
- * A *row* is a list `lo | hi << 8, target, …`: ascending byte ranges with their targets, neighbours with equal targets
- * joined, ∅ left out. Set nodes and derivatives are both rows.
+ * Blocks of 64^d code points share their first bytes, so a set is built block by block from above.
+ * Hash-consing makes equal blocks one node, and thus the automaton minimal. Surrogates are dropped,
+ * since no text has them. A *row* is a list `lo | hi << 8, target, …`: ascending byte ranges with
+ * their targets. Neighbours with equal targets are joined, and ∅ is left out. Set nodes and
+ * derivatives are both rows.
  */
 import { at, Empty, type ExprId, intern, kindOf, length, Never, SetKind } from "./nodes.ts"
 
-/** Appends `[lo, hi] → target` to a row, joining it to an equal neighbour. */
+/** Appends `[lo, hi] → target` to a row. Joins it to an equal neighbour. */
 export function pushRange(row: number[], lo: number, hi: number, target: number): void {
   if (target === Never) return
   const last = row.length - 2
@@ -23,20 +24,24 @@ function makeSet(row: readonly number[]): ExprId {
   return row.length === 0 ? Never : intern([SetKind, ...row], 0)
 }
 
-/** One byte between `lo` and `hi`, both included. Above 0x7f this is not a character: for use inside `and` only. */
+/**
+ * Returns one byte between `lo` and `hi`, both included. Above 0x7f it is not a character: use it
+ * inside `and` only.
+ */
 export function byteRange(lo: number, hi: number): ExprId {
   return makeSet([lo | (hi << 8), Empty])
 }
 
 const singles: ExprId[] = []
 
-/** This byte. */
 export function oneByte(byte: number): ExprId {
   singles[byte] ??= byteRange(byte, byte)
   return singles[byte]
 }
 
-/** First code point, lead byte mask and number of continuation bytes of each UTF-8 length. */
+/**
+ * First and last code point, lead byte mask and count of continuation bytes of each UTF-8 length.
+ */
 const forms = [
   { first: 0, last: 0x7f, lead: 0, more: 0 },
   { first: 0x80, last: 0x7ff, lead: 0xc0, more: 1 },
@@ -44,7 +49,7 @@ const forms = [
   { first: 0x10000, last: 0x10ffff, lead: 0xf0, more: 3 },
 ]
 
-/** One character out of `ranges` (lo, hi, lo, hi …: inclusive, ascending, disjoint). */
+/** Returns one character of `ranges` (lo, hi, lo, hi …: inclusive, ascending, disjoint). */
 export function codePoints(ranges: readonly number[]): ExprId {
   const scalar = withoutSurrogates(ranges)
   const row: number[] = []
@@ -54,7 +59,7 @@ export function codePoints(ranges: readonly number[]): ExprId {
     while (i < scalar.length && scalar[i] <= last) {
       const from = Math.max(scalar[i], first)
       const block = Math.floor(from / size)
-      // A range that covers whole blocks gives one entry for all of them.
+      // A range that covers whole blocks makes one entry for all of them.
       const end = Math.min(scalar[i + 1], last)
       const whole = from % size === 0 ? Math.floor((end + 1) / size) - block : 0
       const byte = lead | block
@@ -72,14 +77,17 @@ export function codePoints(ranges: readonly number[]): ExprId {
   return makeSet(row)
 }
 
-/** All `more` continuation bytes. */
+/** Returns any `more` continuation bytes. */
 function fullTail(more: number): ExprId {
   let tail: ExprId = Empty
   for (let i = 0; i < more; i++) tail = makeSet([0x80 | (0xbf << 8), tail])
   return tail
 }
 
-/** The `more` bytes after a lead whose block starts at `base`: members of the ranges from index `from` on. */
+/**
+ * Returns the `more` bytes after a lead byte whose block starts at `base`: the members of the
+ * ranges from index `from` on.
+ */
 function tailOf(ranges: readonly number[], from: number, base: number, more: number): ExprId {
   const size = 64 ** (more - 1)
   const end = base + 64 * size
@@ -102,7 +110,7 @@ function tailOf(ranges: readonly number[], from: number, base: number, more: num
   return makeSet(row)
 }
 
-/** Index of the first range that ends at `point` or later. */
+/** Returns the index of the first range that ends at `point` or later. */
 function firstEndingAt(ranges: readonly number[], point: number, from = 0): number {
   let i = from
   while (i < ranges.length && ranges[i + 1] < point) i += 2
@@ -119,13 +127,13 @@ function withoutSurrogates(ranges: readonly number[]): number[] {
   return kept
 }
 
-/** The union of two sets; -1 when they are not aligned (raw bytes against characters). */
+/** Returns the union of two sets; -1 if they are not aligned (raw bytes against characters). */
 export function uniteSets(a: ExprId, b: ExprId): ExprId {
   if (a === b || b === Never) return a
   return a === Never ? b : combineSets(a, b, uniteSets)
 }
 
-/** The intersection of two sets; -1 when they are not aligned. */
+/** Returns the intersection of two sets; -1 if they are not aligned. */
 export function intersectSets(a: ExprId, b: ExprId): ExprId {
   if (a === b) return a
   return a === Never || b === Never ? Never : combineSets(a, b, intersectSets)

@@ -1,10 +1,12 @@
 /**
- * A shortest text of an expression, read off its form: the tail of a concatenation after its head, the cheapest operand
- * of a choice, a loop's body as often as it must be.
+ * A shortest text of an expression, from its form: the text of a concatenation is that of its head
+ * and its tail, a choice takes its cheapest operand, and a loop repeats its body as often as it
+ * must.
  *
- * A length is a sum of costs per byte, because a text may be spelled in a lexeme that writes some bytes as escapes.
- * Intersections, complements, assertions and machines have no such form: there the derivatives are searched, guided by
- * a lower bound that is exact everywhere else (A*: Hart, Nilsson, Raphael 1968).
+ * A length is a sum of costs per byte, because a text may be spelled in a lexeme that writes some
+ * bytes as escapes. Intersections, complements, assertions and machines have no such form. Their
+ * derivatives are searched, guided by a lower bound that is exact everywhere else (A*: Hart,
+ * Nilsson, Raphael 1968).
  */
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
@@ -34,30 +36,38 @@ import {
 
 const MaxCost = 0x1fffffff
 
-/** Derivatives that one search looks at, and the ranges of bytes in their rows; no text that a model should write takes as many. */
+/**
+ * The derivatives that one search looks at, and the ranges of bytes in their rows. No text that a
+ * model should write needs as many.
+ */
 const { shortestStates, shortestRanges } = fixedBounds
 
-/** Behind so many expressions, or words of those that were made, a text that is not surely shortest is as good. */
+/**
+ * After this many expressions, or words of new ones, a text that may not be shortest is good
+ * enough.
+ */
 const ManySearched = 10_000
 const ManyWords = 1 << 22
 
-/** For `checkTime`: a row of derivatives. */
+/** Weight of a row of derivatives for `checkTime`. */
 const RowWeight = 8
 
-/** Bytes of one range that are tried where many texts are asked for. */
+/** Count of bytes of one range that are tried if many texts are needed. */
 const MaxAlike = 10
 
-/** Expressions whose cheapest texts are looked for in one list. */
+/** Count of expressions whose cheapest texts are searched for one enumeration. */
 const MaxMeasured = 2_000
 
-/** Digits and letters before control characters: among equals the first one is written. */
+/**
+ * Digits and letters come before control characters: among equal costs the first byte is written.
+ */
 const FirstByte = 0x30
 
-/** What a lexeme pays for each byte of a text. */
+/** Shortest texts by the cost that a lexeme has for each byte. */
 export class ShortestTexts {
   /** Shape [256], bytes; at least 1. */
   readonly costs: Uint8Array
-  /** By expression: 2 × cost + 1 where it is exact, else 2 × a lower bound. */
+  /** By expression: 2 × cost + 1 if the cost is exact, otherwise 2 × a lower bound. */
   private readonly known = new ExprMemo()
 
   constructor(costs: Uint8Array) {
@@ -68,17 +78,20 @@ export class ShortestTexts {
     return bytes.reduce((sum, byte) => sum + this.costs[byte], 0)
   }
 
-  /** At most the cost of any text of `id`. */
+  /** Returns a lower bound on the cost of the texts of `id`. */
   least(id: ExprId): number {
     return Math.floor(this.measure(id) / 2)
   }
 
-  /** Whether `least` is the cost of a text, which `textOf` then writes without a search. */
+  /** Returns whether `least` is the cost of a text, which `textOf` then writes without a search. */
   isExact(id: ExprId): boolean {
     return (this.measure(id) & 1) === 1
   }
 
-  /** A cheapest text of `id`, which must not be empty. Throws `limit` when it is too long, or too far away. */
+  /**
+   * Returns a cheapest text of `id`, which must not be empty. Throws `limit` if it is too long, or
+   * too far away.
+   */
   textOf(id: ExprId): Uint8Array {
     const bytes: number[] = []
     this.write(id, bytes)
@@ -86,8 +99,9 @@ export class ShortestTexts {
   }
 
   /**
-   * Texts of `id`, short ones first, without end where there are infinitely many; of bytes that lead the same way only
-   * some. At most `maxPaths` beginnings are looked at; throws `limit` where too many lead to no further text.
+   * Yields texts of `id`, short ones first; it never ends if there are infinitely many. It tries
+   * only some of the bytes that have the same target, and at most `maxPaths` prefixes. Throws
+   * `limit` if too many prefixes lead to no further text.
    */
   *enumerate(id: ExprId, maxPaths = Number.POSITIVE_INFINITY): Generator<Uint8Array> {
     interface Path {
@@ -98,7 +112,7 @@ export class ShortestTexts {
     }
     const edgesOf = new Map<ExprId, { byte: number; next: ExprId }[]>()
     const open: Path[][] = []
-    /** What the texts of expressions without a form cost at least: looked for once each. */
+    /** Least cost of the texts of expressions without a form. Each is searched once. */
     const exact = new Map<ExprId, number>()
     const add = (path: Path) => {
       const bound = path.cost + (exact.get(path.id) ?? this.least(path.id))
@@ -137,7 +151,10 @@ export class ShortestTexts {
     }
   }
 
-  /** Looks for a cheapest text of `id`; writes what it costs, and what the rests of it cost, into `exact`. */
+  /**
+   * Searches for a cheapest text of `id`, and adds its cost and the costs of its suffixes to
+   * `exact`.
+   */
   private measureTexts(id: ExprId, exact: Map<ExprId, number>): void {
     const text = this.textOf(id)
     let cost = this.costOf(text)
@@ -150,7 +167,7 @@ export class ShortestTexts {
     }
   }
 
-  /** Where some bytes of each range lead, those last that are preferred. */
+  /** Returns the targets of some bytes of each range, preferred bytes last. */
   private edges(id: ExprId): { byte: number; next: ExprId }[] {
     const row = Array.from(derivativeRow(id))
     const edges: { byte: number; next: ExprId }[] = []
@@ -163,7 +180,7 @@ export class ShortestTexts {
     return edges
   }
 
-  /** Postorder with a stack of its own: patterns nest deeper than calls may. */
+  /** Walks in postorder with a stack of its own, because patterns may nest deeper than calls. */
   private measure(root: ExprId): number {
     const { known } = this
     const first = known.get(root)
@@ -188,7 +205,7 @@ export class ShortestTexts {
   }
 
   private compute(id: ExprId): number {
-    // Nothing costs nothing, whatever stands around it.
+    // The empty text costs nothing, whatever surrounds it.
     if (isNullable(id) && (flags(id) & Inherited) === 0) return 1
     const known = (part: ExprId) => this.known.get(part)
     switch (kindOf(id)) {
@@ -273,13 +290,13 @@ export class ShortestTexts {
     }
   }
 
-  /** The operand of a choice that is as cheap as the choice, and exactly known. */
+  /** Returns the operand of a choice that has the cost of the choice, exactly. */
   private best(id: ExprId): ExprId {
     for (let i = 1; i < length(id); i++) if (this.measure(at(id, i)) === this.measure(id)) return at(id, i)
     throw new Error(`internal: expression ${id} has no cheapest operand`)
   }
 
-  /** Writes the first byte of a cheapest character; returns what must follow it. */
+  /** Writes the first byte of a cheapest character and returns what must follow it. */
   private writeByte(id: ExprId, bytes: number[]): ExprId {
     let [best, cost, next] = [0, MaxCost + 1, Never]
     for (let i = 1; i < length(id); i += 2) {
@@ -294,7 +311,7 @@ export class ShortestTexts {
     return next
   }
 
-  /** The byte of a range `lo | hi << 8` that costs least. */
+  /** Returns the byte of a range `lo | hi << 8` that costs least. */
   cheapest(range: number): number {
     let best = range & 0xff
     for (let byte = best + 1; byte <= range >>> 8; byte++) {
@@ -308,7 +325,7 @@ export class ShortestTexts {
   private search(root: ExprId, bytes: number[]): void {
     const from = new Map<ExprId, { before: ExprId; byte: number; cost: number }>()
     from.set(root, { before: Never, byte: 0, cost: 0 })
-    /** Expressions to look at, by the least cost that a text through them can have. */
+    /** Expressions to look at, by a lower bound on the cost of a text through them. */
     const open: ExprId[][] = []
     const add = (id: ExprId, cost: number, atLeast: number) => {
       const bound = Math.max(cost + this.least(id), atLeast)
@@ -357,7 +374,7 @@ export class ShortestTexts {
             { visited, bounds },
           )
         }
-        // A copy: measuring what follows may ask for other rows.
+        // This is a copy, since measuring the targets may compute other rows.
         const row = Array.from(derivativeRow(id))
         ranges += row.length / 2
         const choices: { byte: number; next: ExprId }[] = []
@@ -372,7 +389,7 @@ export class ShortestTexts {
           from.set(next, { before: id, byte, cost: total })
           reached.push(next)
         }
-        // Last in, first out: what the preferred byte leads to is pushed last.
+        // Last in, first out: the target of the preferred byte is pushed last.
         for (const next of reached.reverse()) add(next, (from.get(next) as { cost: number }).cost, bound)
       }
     }
@@ -391,7 +408,7 @@ function place(byte: number): number {
   return (byte - FirstByte) & 0xff
 }
 
-/** The expressions that the measure of `id` is made of. */
+/** Adds the expressions from which the measure of `id` is computed to `needs`. */
 function parts(id: ExprId, needs: ExprId[]): void {
   switch (kindOf(id)) {
     case SetKind:

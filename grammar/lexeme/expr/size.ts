@@ -1,7 +1,9 @@
 /**
- * How large an expression is: its distinct nodes, sets of characters as one. What shares its parts is as large as it is kept.
+ * The size of an expression: the count of its distinct nodes, where a set of characters is one.
+ * Shared parts count once, as they are stored once.
  *
- * Each expression is walked once. What a walk has met is marked by the number of the walk, so nothing is cleared between two.
+ * Each expression is walked once. The nodes that a walk has met are marked with the number of that
+ * walk, so nothing is cleared between two walks.
  */
 import {
   AndKind,
@@ -19,25 +21,28 @@ import {
   ScopeKind,
 } from "./nodes.ts"
 
-/** Sizes are told up to here: a walk ends behind so many nodes. */
+/** Largest exact size: a walk ends after this many nodes. */
 export const MaxSize = 4_096
 
 const sizes = new ExprMemo()
 /** By node: the walk that met it last. */
 const marks = new ExprMemo()
 let walks = 0
-/** What the walk has met. */
+/** Nodes that the walk has met. */
 const met = new Int32Array(MaxSize + 1)
 let metCount = 0
 
-/** Distinct nodes of `expr`; `MaxSize + 1` where there are more than `MaxSize`. Linear in them, once. */
+/**
+ * Returns the count of distinct nodes of `expr`; `MaxSize + 1` if there are more than `MaxSize`.
+ * Linear in them, once.
+ */
 export function exprSize(expr: ExprId): number {
   const known = sizes.get(expr)
   if (known >= 0) return known
   walks++
   metCount = 0
   meet(expr)
-  // What is met meanwhile is visited too.
+  // The loop also visits nodes that are added meanwhile.
   for (let i = 0; i < metCount && metCount <= MaxSize; i++) {
     const id = met[i]
     // Which values of a tuple are operands depends on its kind, see `nodes.ts`.

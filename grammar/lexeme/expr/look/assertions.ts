@@ -1,14 +1,14 @@
 /**
- * Assertions as expressions: lookaheads inside repetitions, lookbehinds, and ends; and how what
- * holds them is read.
+ * Assertions as expressions: lookaheads inside repetitions, lookbehinds, and ends; and the
+ * derivatives of expressions that contain them.
  *
- * `look` and `end` speak about all that follows, so they stand at the head of what follows:
- * D(look(s)·k) = D(s) & D(k), and without D(s) where the assertion is negative. `behind(a)` speaks
- * about all before: `a` is what the automaton of the lookbehind has left after the text so far. At
- * the head of what follows it is ε or ∅, by whether ε ∈ a; behind a head it has to read what the
- * head reads. So D(h·k) = D(h)·k′, where k′ is k with the same byte read in front of it: the
- * *shift* of k. It is a derivative as well, that of any byte followed by k, and is found as one.
- * Only what looks back changes by it.
+ * `look` and `end` are about all that follows, so they stand at the head of what follows:
+ * D(look(s)·k) = D(s) & D(k), and without D(s) if the assertion is negative. `behind(a)` is about
+ * all before: `a` is what remains of the lookbehind's automaton after the text so far. At the head
+ * of what follows it is ε or ∅, by whether ε ∈ a. After a head it has to read what the head reads.
+ * So D(h·k) = D(h)·k′, where k′ is k with the same byte read in front of it: the *shift* of k. The
+ * shift is a derivative too, that of any byte followed by k, and is computed as one. It changes
+ * only what looks back.
  */
 import { and, anyText, concat, diff, loop, or } from "../build.ts"
 import { boundsAfterOne, findPlainRow, register } from "../derivative.ts"
@@ -43,8 +43,8 @@ import { addRow, combine } from "../rows.ts"
 import { byteRange } from "../sets.ts"
 
 /**
- * Here the rest of the text is (`negative`: is not) in `id`. Stands only inside repetitions:
- * elsewhere it is an `and`.
+ * Returns an assertion that the rest of the text is (`negative`: is not) in `id`. Used only inside
+ * repetitions; elsewhere it is an `and`.
  */
 export function look(id: ExprId, negative: boolean): ExprId {
   if (id === Never) return negative ? Empty : Never
@@ -54,8 +54,8 @@ export function look(id: ExprId, negative: boolean): ExprId {
 }
 
 /**
- * Here the text so far is (`negative`: is not) in the language whose remainder after that text is
- * `id`.
+ * Returns an assertion that the text so far is (`negative`: is not) in the language whose remainder
+ * after that text is `id`.
  */
 export function behind(id: ExprId, negative: boolean): ExprId {
   if (id === Never) return negative ? Empty : Never
@@ -66,12 +66,12 @@ export function behind(id: ExprId, negative: boolean): ExprId {
   )
 }
 
-/** Nothing follows. */
+/** Asserts that nothing follows. */
 export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
 
 /**
- * `end` in front of `rest`, which is all that follows: ε if that may be empty, where this does not
- * depend on the text before.
+ * Returns `end` in front of `rest`, which is all that follows: ε if `rest` may be empty, otherwise
+ * ∅, unless that depends on the text before.
  */
 export function ended(rest: ExprId): ExprId {
   if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
@@ -82,7 +82,7 @@ function endedFlags(rest: ExprId): number {
   return Asserts | Searched | (flags(rest) & (LooksBack | Nullable))
 }
 
-/** Seals a whole pattern: its assertions see no text but its own. */
+/** Seals a whole pattern: its assertions see only its own text. */
 export function scope(id: ExprId): ExprId {
   return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id
 }
@@ -91,7 +91,7 @@ register(LookKind, { row: rowOfAsserting })
 register(ScopeKind, { row: (id) => combine([at(id, 1)], ([inner]) => scope(inner)) })
 register(ShiftKind, { row: (id) => rowOfShift(at(id, 1)) })
 
-/** The row of an expression that holds an assertion. */
+/** Returns the row of an expression that contains an assertion. */
 function rowOfAsserting(id: ExprId): number {
   switch (kindOf(id)) {
     case LookKind:
@@ -115,7 +115,7 @@ function rowOfAsserting(id: ExprId): number {
   }
 }
 
-/** The row of an assertion, or of a repetition with one in it, and all that follows. */
+/** Returns the row of an assertion, or of a repetition with one in it, and all that follows. */
 function rowBehindAssertion(head: ExprId, tail: ExprId): number {
   switch (kindOf(head)) {
     case LookKind:
@@ -133,8 +133,8 @@ function rowBehindAssertion(head: ExprId, tail: ExprId): number {
 }
 
 /**
- * An iterated assertion: the loop is unfolded once in front of its tail, because the assertion sees
- * the tail.
+ * Unfolds a repeated assertion once in front of the loop's tail, because the assertion sees the
+ * tail.
  */
 function unfold(id: ExprId, tail: ExprId): ExprId {
   return concat(at(id, 1), concat(loop(at(id, 1), ...boundsAfterOne(id)), tail))
@@ -144,15 +144,15 @@ function looksBack(id: ExprId): boolean {
   return (flags(id) & LooksBack) !== 0
 }
 
-/** Any byte, and then `id` as it stands behind it. */
+/** Returns any byte followed by `id` as it stands after that byte. */
 function shift(id: ExprId): ExprId {
   return intern([ShiftKind, id], 0)
 }
 
-/** As an operand of `combine`: every byte leads on, whatever the other operands say. */
+/** An operand of `combine` that has a target for every byte, whatever the other operands have. */
 const anyByte = byteRange(0, 0xff)
 
-/** The row of `id` after a byte in front of it; it covers every byte. */
+/** Returns the row of `id` after a byte in front of it. It covers every byte. */
 function rowOfShift(id: ExprId): number {
   if (!looksBack(id)) return addRow(id === Never ? [] : [0xff00, id])
   switch (kindOf(id)) {
@@ -163,7 +163,7 @@ function rowOfShift(id: ExprId): number {
     case LoopKind:
       return combine([shift(at(id, 1)), anyByte], ([body]) => loop(body, at(id, 2), at(id, 3)))
     case DiffKind:
-      // What it is taken from is all texts, and does not look back.
+      // The left side is all texts and does not look back.
       return combine([shift(at(id, 2)), anyByte], ([removed]) => diff(at(id, 1), removed))
     case ConcatKind:
       return combine([shift(at(id, 1)), shift(at(id, 2)), anyByte], ([head, tail]) => concat(head, tail))

@@ -1,8 +1,8 @@
 /**
- * Repetitions of bodies that hold assertions.
+ * Repetitions of bodies that contain assertions.
  *
  * A repetition drops iterations that read nothing, as ECMAScript does. So its body is split into
- * the part that reads and the conditions under which it may stand idle.
+ * the part that reads and the conditions under which it may match without reading.
  */
 import { fixedBounds, limitError } from "../../../errors.ts"
 import { and, anyText, concat, loop, or } from "../build.ts"
@@ -31,8 +31,8 @@ import {
 import { anyChar } from "../sets.ts"
 
 /**
- * A body with assertions N | E, where N consumes and E holds or not without consuming. Fewer than
- * `min` iterations of N are enough if E holds at some place between them.
+ * Repeats a body with assertions N | E, where N consumes and E holds or not without consuming.
+ * Fewer than `min` iterations of N are enough if E holds at some place between them.
  */
 export function repeat(body: ExprId, min: number, max: number): ExprId {
   if ((flags(body) & Inherited) === 0 || min > max || max === 0) return loop(body, min, max)
@@ -50,7 +50,7 @@ export function repeat(body: ExprId, min: number, max: number): ExprId {
   return or(options)
 }
 
-/** The texts of `id` that read at least one byte. */
+/** Returns the texts of `id` that read at least one byte. */
 function consumingPart(id: ExprId): ExprId {
   switch (kindOf(id)) {
     case NeverKind:
@@ -66,8 +66,8 @@ function consumingPart(id: ExprId): ExprId {
     case OrKind:
       return or(members(id).map(consumingPart))
     case LoopKind:
-      // Bodies with assertions already consume; others may hold ε, which the first iteration must
-      // not take.
+      // Bodies with assertions already consume. Others may contain ε, which the first iteration
+      // must not take.
       if (flags(at(id, 1)) & Inherited) return loop(at(id, 1), Math.max(1, at(id, 2)), at(id, 3))
       if (at(id, 2) > 0) return id
       return concat(
@@ -81,7 +81,7 @@ function consumingPart(id: ExprId): ExprId {
   }
 }
 
-/** What must hold for `id` to match without reading a byte. */
+/** Returns what must hold for `id` to match without reading a byte. */
 function idlePart(id: ExprId): ExprId {
   switch (kindOf(id)) {
     case LookKind:
