@@ -15,37 +15,37 @@ export function byteSet(bytes: Iterable<number>): number {
   return sets.intern(scratch)
 }
 
-/** The set of all. */
+/** The set of all bytes. */
 export const AllBytes = byteSet(Array.from({ length: 256 }, (_, byte) => byte))
 
 export function hasByte(set: number, byte: number): boolean {
   return ((sets.at(set, byte >>> 5) >>> (byte & 31)) & 1) === 1
 }
 
-/** The bytes of either set. */
+/** Returns the union of both sets. */
 export function uniteBytes(a: number, b: number): number {
   if (a === b || b === NoBytes) return a
   for (let i = 0; i < Words; i++) scratch[i] = sets.at(a, i) | sets.at(b, i)
   return sets.intern(scratch)
 }
 
-/** The bytes of both sets. */
+/** Returns the intersection of both sets. */
 export function sharedBytes(a: number, b: number): number {
   if (a === b) return a
   for (let i = 0; i < Words; i++) scratch[i] = sets.at(a, i) & sets.at(b, i)
   return sets.intern(scratch)
 }
 
-/** Whether some byte is in both sets. */
+/** Returns whether some byte is in both sets. */
 export function shareByte(a: number, b: number): boolean {
   const { values } = sets
   let shared = 0
-  // Each set takes as many words.
+  // Every set takes `Words` words, so offsets are not needed.
   for (let i = 0; i < Words; i++) shared |= values[Words * a + i] & values[Words * b + i]
   return shared !== 0
 }
 
-/** The bytes of all `parts`. */
+/** Returns the union of all `parts`. */
 export function uniteSets(parts: readonly number[]): number {
   const { values } = sets
   scratch.fill(0)
@@ -55,7 +55,7 @@ export function uniteSets(parts: readonly number[]): number {
 
 const members: (readonly number[])[] = []
 
-/** The bytes of `set`, ascending; memoised. */
+/** Returns the bytes of `set`, ascending. Memoized. */
 export function bytesOf(set: number): readonly number[] {
   members[set] ??= Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => hasByte(set, byte))
   return members[set]

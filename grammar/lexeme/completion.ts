@@ -1,7 +1,7 @@
 /**
- * How a lexeme may end soonest: a shortest text from a state to an accepting one, by best-first
- * search (A*: Hart, Nilsson, Raphael 1968). Kinds of states may bound the bytes that are left, and
- * may know the rest without a search.
+ * Shortest completions of lexemes: a shortest text from a state to an accepting one, by best-first
+ * search (A*: Hart, Nilsson, Raphael 1968). Kinds of states may bound the remaining bytes, or know
+ * the text without a search.
  */
 import { concatenate, pathTo } from "../bytes.ts"
 import { checkTime } from "../deadline.ts"
@@ -14,23 +14,25 @@ export interface Completion {
   tag: number
 }
 
-/** What the kinds of lexeme states may know of their ends. */
+/** Optional knowledge of a kind about its ends. */
 export interface CompletedKind extends LexemeKind {
-  /** A lower bound on the bytes to an accepting state. Default 0. */
+  /** Returns a lower bound on the bytes to an accepting state. Default 0. */
   least?(a: number, b: number, c: number): number
   /**
-   * A shortest completion, for kinds that know better than to search; null: they do not know.
-   * Unless `isSearched` only what is known at once, and then no longer than `least`.
+   * Returns a shortest completion if the kind has a better way than a search; otherwise null.
+   * Without `isSearched` it uses what is known at once, and the text is no longer than `least`.
    */
   shortest?(a: number, b: number, c: number, isSearched: boolean): Completion | null
 }
 
-/** States of one search whose kind is asked to look for its rest. */
+/** Count of states per search whose kind searches for their completion. */
 const MaxRests = 12
-/** Digits and letters before control characters: among equals the first one is written. */
+/**
+ * Digits and letters come before control characters: among equal lengths the first byte is written.
+ */
 const FirstByte = 0x30
 
-/** At most as many bytes as any text from `state` has. */
+/** Returns a lower bound on the bytes of the texts from `state`. */
 export function leastBytes(state: number): number {
   const kind: CompletedKind | undefined = lexemes.kindOf(state)
   if (kind?.least === undefined) return 0
@@ -39,8 +41,8 @@ export function leastBytes(state: number): number {
 }
 
 /**
- * Short bytes that lead from `state` to an accepting state, and its tag; printable characters
- * first. Throws `limit` when no memory holds it.
+ * Returns short bytes from `state` to an accepting state, and its tag; printable characters first.
+ * Throws `limit` if the text is too long to hold.
  */
 export function shortestCompletion(state: number): Completion {
   const least = leastBytes(state)
@@ -57,10 +59,10 @@ function known(state: number, isSearched: boolean): Completion | null {
 
 function search(start: number, least: number): Completion {
   const from = new Map([[start, { before: Dead, byte: 0, length: 0 }]])
-  /** States to look at, by the least length that a text through them can have. */
+  /** States to look at, by a lower bound on the length of a text through them. */
   const open: number[][] = []
   open[least] = [start]
-  /** The rest behind a state, where a kind has looked for it. */
+  /** Completions that kinds have searched for, by state. */
   const rests = new Map<number, Completion | null>()
   for (let bound = least; bound < open.length; bound++) {
     for (let state = open[bound]?.pop(); state !== undefined; state = open[bound].pop()) {
@@ -96,8 +98,8 @@ function search(start: number, least: number): Completion {
       // Last in, first out: pushed in reverse, so that digits and letters come before control
       // characters.
       for (const target of reached.reverse()) {
-        // The bound may fall along a path (an escape spells a character in six bytes): never back
-        // to a list that is done.
+        // The bound may fall along a path (an escape spells a character in six bytes). This never
+        // goes back to a list that is done.
         const atLeast = Math.max(length + 1 + leastBytes(target), bound)
         open[atLeast] ??= []
         open[atLeast].push(target)

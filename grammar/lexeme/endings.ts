@@ -1,15 +1,15 @@
-/** How a lexeme can end: a shortest text for each tag, and how long such texts can become while the lexeme is read. */
+/** How a lexeme can end: a shortest text for each tag, and a byte to each next state. */
 
 import { pathTo } from "../bytes.ts"
 import { type Completion, shortestCompletion } from "./completion.ts"
 import { Dead, lexemes } from "./table.ts"
 
-/** States that one search looks at. */
+/** Count of states that one search looks at. */
 const MaxStates = 256
 
 /**
- * A shortest text from `state` for each tag, the shortest first. Where the states are too many, some tags may be missing, but
- * not all.
+ * Returns a shortest text from `state` for each tag, the shortest first. With too many states some
+ * tags may be missing, but not all.
  */
 export function endingsByTag(state: number): Completion[] {
   const endings = new Map<number, Completion>()
@@ -32,7 +32,7 @@ export function endingsByTag(state: number): Completion[] {
   return [...endings.values()].sort((a, b) => a.bytes.length - b.bytes.length || a.tag - b.tag)
 }
 
-/** A byte for each of the states that may come after `state`, those before control characters first. */
+/** Yields a byte for each of the states that may follow `state`, printable ASCII first. */
 export function* waysOn(state: number): Generator<readonly [byte: number, target: number]> {
   const seen = new Set<number>([Dead])
   let last = Dead

@@ -1,14 +1,16 @@
 /**
- * Free text: any characters, but for texts that end it and texts that it may not hold.
+ * Free text: any characters, except for texts that end it and texts that it must not contain.
  *
- * A *stop* ends the free text where it is first complete: the lexeme ends there with the stop's own tag and has no way on.
- * An *exclude* is dead where it is complete, whatever else is complete there. What has begun like one of them and does not
- * go on so is text. One automaton looks for all of them at once: Aho and Corasick, Efficient String Matching (1975). Its
- * nodes are the prefixes of the patterns; beside its node a state holds what is left of a UTF-8 character, since text ends
- * between characters only, and how many characters may still come.
+ * A *stop* ends the free text where it is first complete: the lexeme ends there with the tag of the
+ * stop and cannot continue. An *exclude* is dead where it is complete, whatever else is complete
+ * there. A prefix of one of them that continues differently is text. One automaton searches for all
+ * of them at once: Aho and Corasick, Efficient String Matching (1975). Its nodes are the prefixes
+ * of the patterns. Beside its node a state holds what is left of a UTF-8 character, since text ends
+ * only between characters, and how many characters may still come.
  *
- * On all bytes but those that lead deeper, a node goes where its longest proper suffix among the nodes goes. So its row is
- * edges over that one's, and its local mask is a patch. Equal sets of patterns are one automaton in the process.
+ * On all bytes but those of its own edges, a node goes where its longest proper suffix among the
+ * nodes goes. So its row is edges over the row of that suffix, and its local mask is a patch. Equal
+ * sets of patterns are one automaton in the process.
  */
 import { ownText, utf8 } from "../utf8.ts"
 import type { ClampedKind } from "./clamp.ts"
@@ -20,22 +22,22 @@ import { type Utf8Rest, utf8Leads, utf8Tails } from "./utf8.ts"
 
 /** Tags of stops begin here. */
 const FirstStop = 3
-/** End of a node at which an exclude is complete. */
+/** Marks a node at which an exclude is complete. */
 const Excluded = -1
 const Root = 0
-/** The fewest bytes that complete a character, by what is left of it. */
+/** Fewest bytes that complete a character, by what is left of it. */
 const neededBytes = [0, 1, 2, 3, 2, 2, 3, 3]
 
 export interface FreeTextPatterns {
   /** Texts that end the free text; none is empty. */
   readonly stops: readonly string[]
-  /** Texts that it may not hold; none is empty. */
+  /** Texts that the free text must not contain; none is empty. */
   readonly excludes: readonly string[]
 }
 
 /**
- * The lexeme of free text up to a stop. With `mayEnd` it may also end, with `PlainTag`, between any two characters.
- * `Dead` where no text is complete.
+ * Returns the lexeme of free text up to a stop. With `mayEnd` it may also end, with `PlainTag`,
+ * between any two characters. Returns `Dead` if no text can be completed.
  */
 export function freeTextLexeme(patterns: FreeTextPatterns, { mayEnd }: { mayEnd: boolean }): number {
   const automaton = automatonOf(patterns)
@@ -45,7 +47,10 @@ export function freeTextLexeme(patterns: FreeTextPatterns, { mayEnd }: { mayEnd:
 
 const stopTags = new Map<string, number>()
 
-/** The tag with which free text ends at `stop`. It is the same in all texts, so that one with fewer stops keeps the tags. */
+/**
+ * Returns the tag with which free text ends at `stop`. It is the same in all free texts, so one
+ * with fewer stops keeps the tags.
+ */
 export function stopTag(stop: string): number {
   let tag = stopTags.get(stop)
   if (tag === undefined) {
@@ -58,7 +63,10 @@ export function stopTag(stop: string): number {
 /** All free texts without stops are states of one machine. */
 let machine: ExprId | null = null
 
-/** The texts that hold none of `excludes`, with at most `maxChars` characters, to be part of an expression. */
+/**
+ * Returns an expression of the texts that contain none of `excludes` and have at most `maxChars`
+ * characters.
+ */
 export function freeTextExpr(excludes: readonly string[], maxChars = Number.POSITIVE_INFINITY): ExprId {
   if (excludes.length === 0 || maxChars === 0) return exprs.loop(exprs.anyChar, 0, maxChars)
   const { id } = automatonOf({ stops: [], excludes })
@@ -70,13 +78,13 @@ export function freeTextExpr(excludes: readonly string[], maxChars = Number.POSI
 /** The automaton of one set of patterns. */
 class PatternAutomaton {
   readonly id: number
-  /** Byte, node, byte, node, … by ascending byte: the ways deeper. By node. */
+  /** Edges of each node: byte, node, byte, node, … by ascending byte. */
   readonly edges: number[][] = [[]]
   /** The longest proper suffix of a node that is a node. */
   readonly fails: number[] = [Root]
   /** What is complete at a node: 0 = nothing, `Excluded`, or the tag of a stop. */
   readonly ends: number[] = [0]
-  /** The fewest bytes to the end of a stop, by node; made when it is first asked for. */
+  /** Fewest bytes to the end of a stop, by node; computed on demand. */
   private distances: readonly number[] | null = null
 
   constructor(id: number, { stops, excludes }: FreeTextPatterns) {
@@ -86,7 +94,7 @@ class PatternAutomaton {
     this.link()
   }
 
-  /** The node of `text`, made with all above it. */
+  /** Returns the node of `text`. Makes it and its prefixes. */
   private add(text: string): number {
     let node = Root
     for (const byte of utf8(text)) {
@@ -104,7 +112,7 @@ class PatternAutomaton {
     return node
   }
 
-  /** By depth, so that shorter suffixes are linked already. */
+  /** Goes by depth, so that shorter suffixes are linked already. */
   private link(): void {
     const queue = [Root]
     for (const node of queue) {
@@ -119,7 +127,7 @@ class PatternAutomaton {
     }
   }
 
-  /** The node after `byte`. */
+  /** Returns the node after `byte`. */
   after(node: number, byte: number): number {
     for (let at = node; ; at = this.fails[at]) {
       const edges = this.edges[at]
@@ -128,7 +136,9 @@ class PatternAutomaton {
     }
   }
 
-  /** At most as many bytes as any way from `node` to the end of a stop; Infinity: there is none. */
+  /**
+   * Returns a lower bound on the bytes from `node` to the end of a stop; Infinity if there is none.
+   */
   least(node: number): number {
     this.distances ??= this.measured()
     return this.distances[node]
@@ -168,8 +178,8 @@ function automatonOf({ stops, excludes }: FreeTextPatterns): PatternAutomaton {
   return automata[id]
 }
 
-// A state is (automaton, place, room). Its place: node << 4 | what is left of a character << 1 | MayEnd. Its room: the
-// characters that may come, and one more; 0 = any number.
+// A state is (automaton, place, room). The place is node << 4 | what is left of a character << 1 |
+// MayEnd. The room is the count of characters that may come, plus one; 0 = any count.
 const MayEnd = 1
 
 const FreeTextKind: number = lexemes.register<CompletedKind & ClampedKind>({
@@ -193,7 +203,7 @@ const FreeTextKind: number = lexemes.register<CompletedKind & ClampedKind>({
   quiet: (id, place, room) => lexemes.state(FreeTextKind, id, place & ~MayEnd, room),
 })
 
-/** Where a stop is complete: its tag. */
+/** The end of a stop, with its tag. */
 const StopKind = lexemes.register({
   tag: (tag) => tag,
   expand(_tag, _b, _c, row: Row) {
@@ -205,12 +215,12 @@ function restOf(place: number): Utf8Rest {
   return ((place >>> 1) & 7) as Utf8Rest
 }
 
-/** Ranges of bytes that may come where `rest` is left of a character. */
+/** Returns the ranges of bytes that may come if `rest` is left of a character. */
 function firstBytes(rest: Utf8Rest): readonly (readonly number[])[] {
   return rest === 0 ? [[0, 0x7f], ...utf8Leads] : [utf8Tails[rest]]
 }
 
-/** The state after `byte`, which is UTF-8 there. */
+/** Returns the state after `byte`, which is valid UTF-8 there. */
 function after(automaton: PatternAutomaton, place: number, room: number, byte: number): number {
   const rest = restOf(place)
   if (rest === 0 && room === 1) return Dead
@@ -233,7 +243,7 @@ function isAccepting(lexemeState: number): boolean {
   return lexemes.tags[lexemeState] !== 0
 }
 
-/** Ascending ranges `lo | hi << 8`, state, …. */
+/** Returns ascending ranges `lo | hi << 8`, state, …. */
 function rowOf(lexemeState: number): number[] {
   const ranges: number[] = []
   for (let byte = 0, last = 0; byte < 256; byte = last + 1) {

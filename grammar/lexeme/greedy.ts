@@ -1,31 +1,31 @@
 /**
- * Greedy lexemes: they tell by their tag with which bytes they could go on where they end, so that a rule can see to it that
- * none of these follows.
+ * Greedy lexemes: the tag at an end names the bytes that could continue the lexeme there, so that a
+ * rule can forbid them.
  *
- * The automaton is the lexeme's own. It is looked at as a whole when a rule is compiled: only so is it known which ends there
- * are, and which states lead to those that a rule can use.
+ * The automaton is that of the lexeme itself. It is read completely when a rule is compiled, to
+ * find all ends, and the states from which the ends that a rule can use are reached.
  */
 import { byteSet, hasByte, NoBytes, sharedBytes } from "./bytesets.ts"
 import { type CompletedKind, leastBytes } from "./completion.ts"
 import { nonEmptyLexeme } from "./nonempty.ts"
 import { Dead, lexemes } from "./table.ts"
 
-/** Tags from here on are byte sets; those of names and texts are lower. */
+/** Tags from here on are byte sets. Those of names and texts are lower. */
 const FirstGuardTag = 1 << 29
 
-/** The tag of an end where the bytes of `guard` lead on. */
+/** Returns the tag of an end that the bytes of `guard` could continue. */
 export function tagOf(guard: number): number {
   return guard + FirstGuardTag
 }
 
-/** The bytes of which none may follow an end with `tag`. */
+/** Returns the bytes that must not follow an end with `tag`. */
 export function guardOf(tag: number): number {
   return tag < FirstGuardTag ? NoBytes : tag - FirstGuardTag
 }
 
 const setsOn = new Map<number, number>()
 
-/** The bytes with which `lexemeState` goes on, memoised. */
+/** Returns the bytes that can continue `lexemeState`. Memoized. */
 export function bytesOn(lexemeState: number): number {
   let set = setsOn.get(lexemeState)
   if (set === undefined) {
@@ -37,10 +37,13 @@ export function bytesOn(lexemeState: number): number {
   return set
 }
 
-/** What ends there are, by lexeme state: they are the same for every grammar. */
+/** The ends by lexeme state, which are the same for every grammar. */
 const known = new Map<number, Ends>()
 
-/** The ends of a lexeme. `count` is called for each of its states where they are not known, and may throw. */
+/**
+ * Returns the ends of a lexeme. If they are not cached, it calls `count` for each state, which may
+ * throw.
+ */
 export function endsOf(lexemeState: number, count: () => void): Ends {
   let ends = known.get(lexemeState)
   if (ends === undefined) {
@@ -50,12 +53,12 @@ export function endsOf(lexemeState: number, count: () => void): Ends {
   return ends
 }
 
-/** All states of one lexeme, and which of them lead where. */
+/** All states of one lexeme, and their predecessors. */
 export class Ends {
   readonly start: number
-  /** Byte set by accepting state. */
+  /** Byte set of each accepting state. */
   private readonly guards = new Map<number, number>()
-  /** States by one that comes after them. */
+  /** Predecessors of each state. */
   private readonly before = new Map<number, number[]>()
   private readonly views = new Map<string, number>()
   /** By the bytes that do not come first. */
@@ -76,12 +79,12 @@ export class Ends {
     }
   }
 
-  /** The guard of the empty text, which the lexeme accepts. */
+  /** Returns the guard of the empty text, which the lexeme accepts. */
   get emptyGuard(): number {
     return this.guards.get(this.start) as number
   }
 
-  /** The guards of the texts, not empty, that do not begin with a byte of `firstNot`. */
+  /** Returns the guards of the non-empty texts that do not begin with a byte of `firstNot`. */
   reached(firstNot: number): ReadonlySet<number> {
     const reached = this.reachedGuards.get(firstNot)
     if (reached !== undefined) return reached
@@ -96,7 +99,9 @@ export class Ends {
     return guards
   }
 
-  /** The texts, not empty, with these guards alone; their tags tell which. */
+  /**
+   * Returns the non-empty texts that end with one of the `allowed` guards, which their tags name.
+   */
   lexeme(allowed: ReadonlySet<number>): number {
     const key = [...allowed].sort((a, b) => a - b).join()
     let view = this.views.get(key)
@@ -112,7 +117,7 @@ export class Ends {
   }
 }
 
-/** A lexeme of which some ends count alone. */
+/** A lexeme in which only some of the ends count. */
 interface View {
   /** States from which one of them can be reached. */
   readonly live: ReadonlySet<number>
@@ -125,7 +130,7 @@ const views: View[] = []
 const AtStart = 1
 
 const GreedyKind = lexemes.register<CompletedKind>({
-  // [lexeme state, view, 1 at the start, where it may not end]
+  // [lexeme state, view, 1 at the start, where it must not end]
   tag(state, view, isStart) {
     const guard = views[view].guards.get(state)
     return isStart === AtStart || guard === undefined || !views[view].allowed.has(guard) ? 0 : tagOf(guard)
@@ -150,13 +155,19 @@ const FirstNotKind = lexemes.register<CompletedKind>({
   least: (state) => Math.max(1, leastBytes(state)),
 })
 
-/** The texts of `lexemeState`, not empty, that do not begin with a byte of `set`; `Dead` if there are none. */
+/**
+ * Returns the non-empty texts of `lexemeState` that do not begin with a byte of `set`; `Dead` if
+ * there are none.
+ */
 export function firstNotLexeme(lexemeState: number, set: number): number {
   if (sharedBytes(bytesOn(lexemeState), set) === NoBytes) return nonEmptyLexeme(lexemeState)
   return targetsOf(lexemeState, set).length === 0 ? Dead : lexemes.state(FirstNotKind, lexemeState, set)
 }
 
-/** The tags with which `lexemeState` can end after bytes of which the first is not in `firstNot`. `count` as in `endsOf`. */
+/**
+ * Returns the tags with which `lexemeState` can end after bytes that do not begin with one of
+ * `firstNot`. `count` is as in `endsOf`.
+ */
 export function tagsReached(lexemeState: number, firstNot: number, count: () => void): Set<number> {
   const tags = new Set<number>()
   const met = new Set(targetsOf(lexemeState, firstNot))
@@ -168,7 +179,7 @@ export function tagsReached(lexemeState: number, firstNot: number, count: () => 
   return tags
 }
 
-/** The states after one byte that is not in `not`. */
+/** Returns the states after one byte that is not in `not`. */
 function targetsOf(state: number, not: number): number[] {
   const targets = new Set<number>()
   for (let byte = 0; byte < 256; byte++) if (!hasByte(not, byte)) targets.add(lexemes.next(state, byte))

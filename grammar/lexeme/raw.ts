@@ -1,4 +1,7 @@
-/** Lexemes that are written as they are: regular expressions, choices, punctuation, the words of JSON, numbers. */
+/**
+ * Lexemes that are written as they are: regular expressions, choices, punctuation, the words of
+ * JSON, numbers.
+ */
 
 import type { ClampedKind } from "./clamp.ts"
 import type { CompletedKind } from "./completion.ts"
@@ -17,13 +20,13 @@ import {
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
 import { Dead, lexemes, PlainTag } from "./table.ts"
 
-/** A byte of many texts. */
+/** A byte that many texts contain. */
 const SmallA = 0x61
 /** A space and a full stop. */
 const beforeWords = [0x20, 0x2e]
 const scratch = new Int32Array(256)
 
-// A state is (content, 1 if it is quiet about where the text may end).
+// A state is (content, 1 if it does not report where the text may end).
 const RawKind = lexemes.register<CompletedKind & ClampedKind>({
   tag(content, isQuiet) {
     const tag = contentTag(content)
@@ -35,7 +38,7 @@ const RawKind = lexemes.register<CompletedKind & ClampedKind>({
       contentRow(content, scratch)
       const contents = Int32Array.from(scratch)
       for (let byte = 0; byte < 256; byte++) {
-        // Runs of bytes with the same class are common: look each one up once.
+        // Runs of bytes with the same class are common; each is looked up once.
         row.targets[byte] =
           byte > 0 && contents[byte] === contents[byte - 1]
             ? row.targets[byte - 1]
@@ -52,7 +55,8 @@ const RawKind = lexemes.register<CompletedKind & ClampedKind>({
   clamp: (content, isQuiet, _c, reach) => rawState(clampedContent(content, reach), isQuiet),
   quiet(content, isQuiet, _c, state) {
     if (isQuiet === 1) return state
-    // At its beginning, or before its last word, a text may not end, and then nearly everywhere.
+    // Looks one word ahead too: a text may end nearly anywhere except at its beginning or before
+    // its last word.
     const word = lexemes.next(state, SmallA)
     const mayEnd = isEnd(state) || isEnd(word) || wordMayFollow(state) || wordMayFollow(word)
     return mayEnd ? rawState(content, 1) : state
@@ -63,7 +67,7 @@ function isEnd(state: number): boolean {
   return lexemes.tags[state] === PlainTag
 }
 
-/** Whether the text may end in a word behind what stands before words. */
+/** Returns whether the text may end in a word after a space or a full stop. */
 function wordMayFollow(state: number): boolean {
   if (state === Dead) return false
   for (const byte of beforeWords) {
@@ -73,7 +77,7 @@ function wordMayFollow(state: number): boolean {
   return false
 }
 
-/** The texts of `content`, as they are. */
+/** Returns the texts of `content`, as they are. */
 export function rawLexeme(content: number): number {
   return rawState(content, 0)
 }
@@ -82,7 +86,7 @@ function rawState(content: number, isQuiet: number): number {
   return content === NoContent ? Dead : lexemes.state(RawKind, content, isQuiet)
 }
 
-/** The texts of `expr`, as they are. */
+/** Returns the texts of `expr`, as they are. */
 export function exprLexeme(expr: ExprId): number {
   return rawLexeme(exprContent(expr))
 }
@@ -93,11 +97,12 @@ const NumberKind = lexemes.register<CompletedKind>({
     row.bytes = [...numbers.bytes(state)]
     for (const byte of row.bytes) row.targets[byte] = numberLexeme(numbers.next(state, byte))
   },
-  // Multiples of 0.123456789 are millions of states apart: the number knows its rest by arithmetic.
+  // Multiples of 0.123456789 are millions of states apart; number states compute their rest by
+  // arithmetic.
   shortest: (state) => ({ bytes: numbers.shortest(state), tag: 1 }),
 })
 
-/** The JSON numbers of number state `state` (see `numbers.start`). */
+/** Returns the JSON numbers of number state `state` (see `numbers.start`). */
 export function numberLexeme(state: number): number {
   return state === 0 ? Dead : lexemes.state(NumberKind, state)
 }

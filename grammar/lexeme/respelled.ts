@@ -1,29 +1,37 @@
 /**
- * Lexemes in another spelling: a transducer reads how a text is written and tells a lexeme what was meant.
+ * Lexemes in another spelling: a transducer reads how a text is written and passes its meaning to a
+ * lexeme.
  *
- * So one language can be written in two ways without being described twice: Python's literals are JSON's values, a text
- * inside of quotes is that text. A state is the lexeme's state and the transducer's. Where the transducer is settled,
- * whatever the lexeme may still read can be written; elsewhere a state lives only if some byte leads on.
+ * So a language with two spellings is described once: Python's literals are JSON's values, and a
+ * quoted text is that text. A state is the lexeme's state and the transducer's. If the transducer
+ * is settled, it can write whatever the lexeme may still read; otherwise a state is live only if
+ * some byte can follow.
  */
 import { type CompletedKind, shortestCompletion } from "./completion.ts"
 import { Dead, lexemes } from "./table.ts"
 
-/** A way to write texts. State 0 is the beginning; a text may end in settled states where `mayEnd` says so. */
+/**
+ * A way to write texts. State 0 is the beginning. A text may end in states for which `mayEnd` is
+ * true.
+ */
 export interface Spelling {
   /** Dense identity within the process, see `spellingOf`. */
   readonly id: number
-  /** What was meant by `byte` in `state`, and the state after it; null: it cannot be written there. */
+  /**
+   * Returns the bytes that `byte` means in `state`, and the state after it; null if it cannot be
+   * written there.
+   */
   read(state: number, byte: number): { readonly meant: readonly number[]; readonly state: number } | null
   mayEnd(state: number): boolean
-  /** Whether everything can be written from here. */
+  /** Returns whether every text can be written from here. */
   isSettled(state: number): boolean
-  /** How bytes are written from state 0 on. */
+  /** Returns how the bytes are written from state 0 on. */
   write(meant: Uint8Array): Uint8Array
 }
 
 const spellings: Spelling[] = []
 
-/** Makes a spelling known. */
+/** Registers a spelling. */
 export function spellingOf(make: Omit<Spelling, "id">): Spelling {
   const spelling = { ...make, id: spellings.length }
   spellings.push(spelling)
@@ -51,7 +59,9 @@ const RespelledKind = lexemes.register<CompletedKind>({
   },
 })
 
-/** Whether something can be written after which the lexeme goes on. An escape is a few bytes long. */
+/**
+ * Returns whether the lexeme can read what some further bytes mean. An escape has only a few bytes.
+ */
 function isLive(spelling: Spelling, state: number, lexeme: number): boolean {
   if (spelling.isSettled(state)) return true
   for (let byte = 0; byte < 256; byte++) {
@@ -63,12 +73,12 @@ function isLive(spelling: Spelling, state: number, lexeme: number): boolean {
   return false
 }
 
-/** The texts of `lexeme` as `spelling` writes them. */
+/** Returns the texts of `lexeme` as `spelling` writes them. */
 export function respelled(lexeme: number, spelling: Spelling): number {
   return lexeme === Dead ? Dead : lexemes.state(RespelledKind, lexeme, spelling.id, 0)
 }
 
-/** What `bytes`, written from state 0 on, mean. */
+/** Returns the meaning of `bytes`, written from state 0 on. */
 export function meantBy(spelling: Spelling, bytes: Uint8Array): Uint8Array {
   const meant: number[] = []
   let state = 0

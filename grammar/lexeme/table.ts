@@ -1,48 +1,54 @@
 /**
  * The one table of lexeme states.
  *
- * A lexeme is a language of bytes; its automaton is built lazily and its states are integers that all schemas, regular
- * expressions and requests of the process share: the body of a JSON string is the same state everywhere. What a state
- * means is a tuple [kind, a, b, c], interned; each kind knows how to expand its states into rows and what their tags are.
+ * A lexeme is a language of bytes. Its automaton is built lazily, and its states are integers that
+ * all schemas, regular expressions and requests of the process share: the body of a JSON string is
+ * the same state everywhere. A state is an interned tuple [kind, a, b, c]. Its kind knows how to
+ * expand it into a row, and its tag.
  *
- * Rows come in two forms. A wide state has one entry a class of bytes. A narrow state is a list of edges over a base: on every
- * other byte it goes where the base goes. With the dead state as the base that is an edge list; with the plain string
- * as the base it is "a string, except along these names", which is what makes masks of open objects cheap.
+ * Rows come in two forms. A wide row has one target per class of bytes. A narrow row is a list of
+ * edges over a base: on every other byte it goes where the base goes. With the dead state as the
+ * base that is an edge list. With the plain string as the base it is "a string, except along these
+ * names", which makes masks of open objects cheap.
  */
 import { grown, moreThan, QuadTable } from "../intern.ts"
 import { WideRows } from "./widerows.ts"
 
-/** No text is accepted from here. Every other state has a way to an accepting one. */
+/** The state that accepts no text. Every other state can reach an accepting one. */
 export const Dead = 0
-/** The tag of a lexeme that ends in one way only; a lexeme of several alternatives may have others beside it. */
+/**
+ * The tag of a lexeme with only one ending. A lexeme of several alternatives may have other tags
+ * too.
+ */
 export const PlainTag = 1
-/** In an edge: where it leads has not been asked yet. */
+/** Target of an edge that has not been computed yet. */
 const Unmade = -1
 
-/** Up to this many live bytes a state is a list of edges. */
+/** A state with at most this many live bytes is a list of edges. */
 const MaxEdges = 16
 /** Collects the edges of one state while its kind expands it. */
 export interface Row {
   /** Lexeme state after each byte; all `Dead` at the start. Shape [256]. */
   readonly targets: Int32Array
-  /** Set these two to describe the state as edges over a base instead: only `bytes` of `targets` are read. */
+  /** Set these two to make the state edges over a base: only `bytes` of `targets` are read. */
   base: number
   bytes: number[] | null
-  /** Set as well to leave all targets open until `LexemeKind.target` is asked for them. */
+  /** Set as well to compute each target on demand, by `LexemeKind.target`. */
   isOpen: boolean
 }
 
 /**
- * What the states of one kind mean. `a`, `b`, `c` are the values that were interned. A kind may know more, for those who ask
- * `kindOf`: how it ends soonest (`completion.ts`), and which of its states are alike for a token (`clamp.ts`).
+ * Defines the states of one kind. `a`, `b`, `c` are the interned values. A kind may have more
+ * methods, which are found through `kindOf`: how it ends soonest (`completion.ts`), and which of
+ * its states are alike for a token (`clamp.ts`).
  */
 export interface LexemeKind {
   expand(a: number, b: number, c: number, row: Row): void
-  /** The state after `byte`, one of the bytes of a row that was left open. */
+  /** Returns the state after `byte`, one of the bytes of an open row. */
   target?(a: number, b: number, c: number, byte: number): number
-  /** The state after `byte` without a look at other bytes; -1: the row had better be made. */
+  /** Returns the state after `byte` without the row, or -1 if the row had better be made. */
   step?(a: number, b: number, c: number, byte: number): number
-  /** 0 = not accepting, else which alternative ended here. */
+  /** Returns 0 for a state that does not accept, otherwise the alternative that ends here. */
   tag(a: number, b: number, c: number): number
 }
 
@@ -51,18 +57,26 @@ export class LexemeTable {
   private readonly kinds: LexemeKind[] = []
   /** Tag of the text that ends in a state; 0 = not accepting. Shape [S]. */
   tags = new Int32Array(1024)
-  /** States whose tags are known: all, unless something was thrown when the last ones were made. */
+  /**
+   * Count of states with known tags: all, unless an error was thrown when the last ones were made.
+   */
   private tagCount = 0
   /**
-   * The row of each state. Shape [S]. 0: not made yet. r > 0: a wide row, which begins at `wide.values[r]`. -e < 0: a narrow
-   * row, which begins at `edges[e]`.
+   * The row of each state. Shape [S]. 0: not made yet. r > 0: a wide row at `wide.values[r]`. -e <
+   * 0: a narrow row at `edges[e]`.
    */
   rows = new Int32Array(1024)
-  /** Narrow rows: the base, the number of edges, then (byte, target or `Unmade`) for each edge, bytes ascending. */
+  /**
+   * Narrow rows: base, count of edges, then (byte, target or `Unmade`) for each edge, bytes
+   * ascending.
+   */
   edges = new Int32Array(4096)
   wide = new WideRows()
   private edgeEnd = 1
-  /** One scratch row for each expansion that is under way: a kind may look at other states while it fills its own. */
+  /**
+   * A scratch row for each expansion under way: a kind may expand other states while it fills a
+   * row.
+   */
   private readonly scratch: Row[] = []
   private depth = 0
 
@@ -77,17 +91,16 @@ export class LexemeTable {
     return this.tuples.count
   }
 
-  /** Bytes held by the table. */
   get bytes(): number {
     return this.tuples.bytes + 4 * (this.tags.length + this.rows.length + this.edges.length) + this.wide.bytes
   }
 
-  /** Bytes of the rows: what `forgetRows` gives back. */
+  /** Bytes of the rows, which `forgetRows` frees. */
   get rowBytes(): number {
     return 4 * this.edges.length + this.wide.bytes
   }
 
-  /** Forgets all rows; they are made again when they are asked for, from the same states. Not while something walks. */
+  /** Forgets all rows. They are made again on demand. Must not be called during a walk. */
   forgetRows(): void {
     if (this.depth > 0) throw new Error("internal: a row is being made")
     const [edges, wide] = [new Int32Array(4096), new WideRows()]
@@ -98,19 +111,19 @@ export class LexemeTable {
     this.wide = wide
   }
 
-  /** Makes a kind known; the number stands for it in `state`. */
+  /** Registers a kind and returns its number for `state`. */
   register<Kind extends LexemeKind>(kind: Kind): number {
     return this.kinds.push(kind) - 1
   }
 
-  /** The state [kind, a, b, c]. */
+  /** Returns the state [kind, a, b, c]. */
   state(kind: number, a: number, b = 0, c = 0): number {
     const id = this.tuples.intern(kind, a, b, c)
     if (id >= this.tagCount) this.addTags()
     return id
   }
 
-  /** Finds the tags of the states whose tags are not known yet. */
+  /** Computes the tags that are not known yet. */
   private addTags(): void {
     const { tuples } = this
     for (let id = this.tagCount; id < tuples.count; id++) {
@@ -121,22 +134,24 @@ export class LexemeTable {
     }
   }
 
-  /** [kind, a, b, c] of a state of this kind, else null. Valid until the next state is made. */
+  /**
+   * Returns [kind, a, b, c] of a state of this kind, else null. Valid until the next state is made.
+   */
   describe(kind: number, state: number): Int32Array | null {
     return this.tuples.at(state, 0) === kind ? this.tuples.view(state) : null
   }
 
-  /** The kind of a state, as it was registered; the dead state has none. */
+  /** Returns the registered kind of a state; the dead state has none. */
   kindOf(state: number): LexemeKind | undefined {
     return this.kinds[this.tuples.at(state, 0)]
   }
 
-  /** [kind, a, b, c] of a state. Valid until the next state is made. */
+  /** Returns [kind, a, b, c] of a state. Valid until the next state is made. */
   partsOf(state: number): Int32Array {
     return this.tuples.view(state)
   }
 
-  /** The state after `byte`, or `Dead`. */
+  /** Returns the state after `byte`, or `Dead`. */
   next(state: number, byte: number): number {
     for (let at = state; ; ) {
       let row = this.rows[at]
@@ -155,8 +170,8 @@ export class LexemeTable {
   }
 
   /**
-   * As `next`, for a state that is met along one text alone: where its kind can do without, its row is not made, which would ask for
-   * each of its ways on whether it has an end.
+   * Like `next`, for a state on the way of one text only: if its kind can, it makes no row, which
+   * would test each target for an end.
    */
   step(state: number, byte: number): number {
     if (this.rows[state] !== 0) return this.next(state, byte)
@@ -166,30 +181,30 @@ export class LexemeTable {
     return target < 0 ? this.next(state, byte) : target
   }
 
-  /** For a state that is edges over a base: its base (`Dead` for a plain edge list). -1 for a wide state. */
+  /** Returns the base of a narrow state (`Dead` for a plain edge list), or -1 for a wide state. */
   base(state: number): number {
     const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
     return row > 0 ? -1 : this.edges[-row]
   }
 
-  /** Edges of a narrow state, those over its base alone; 0 for a wide one. */
+  /** Returns the count of a narrow state's own edges; 0 for a wide state. */
   edgeCount(state: number): number {
     const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
     return row < 0 ? this.edges[-row + 1] : 0
   }
 
-  /** Byte of edge `index` of an expanded narrow state; they ascend. */
+  /** Returns the byte of edge `index` of an expanded narrow state; the bytes ascend. */
   edgeByte(state: number, index: number): number {
     return this.edges[-this.rows[state] + 2 + 2 * index]
   }
 
-  /** Lexeme state after edge `index` of an expanded narrow state. */
+  /** Returns the state after edge `index` of an expanded narrow state. */
   edgeTarget(state: number, index: number): number {
     const at = -this.rows[state] + 2 + 2 * index
     return this.edges[at + 1] === Unmade ? this.makeTarget(state, at) : this.edges[at + 1]
   }
 
-  /** Fills in where the edge of `state` at `edges[at]` leads. */
+  /** Computes the target of the edge of `state` at `edges[at]`. */
   private makeTarget(state: number, at: number): number {
     const { tuples } = this
     const kind = this.kinds[tuples.at(state, 0)] as Required<LexemeKind>
@@ -199,7 +214,10 @@ export class LexemeTable {
     return target
   }
 
-  /** Whether `state` is `start`, or bytes that were asked for lead there from it. Makes nothing. O(states between them). */
+  /**
+   * Returns whether `state` is `start`, or is reached from it by targets that are already made.
+   * Makes nothing. O(states between them).
+   */
   leadsTo(start: number, state: number): boolean {
     const met = new Set([start])
     for (const at of met) {
@@ -208,7 +226,7 @@ export class LexemeTable {
       if (row > 0) {
         for (const target of this.wide.targetsOf(row)) if (target !== Dead) met.add(target)
       } else if (row < 0) {
-        // Also the base itself, whose edges are its own but for those that are written over.
+        // The base is reached too: its edges are also this state's, unless they are overwritten.
         if (this.edges[-row] !== Dead) met.add(this.edges[-row])
         for (let i = 0; i < this.edges[1 - row]; i++) {
           const target = this.edges[3 - row + 2 * i]
@@ -219,20 +237,22 @@ export class LexemeTable {
     return false
   }
 
-  /** Whether any byte leads on. */
+  /** Returns whether any byte can follow. */
   canContinue(state: number): boolean {
     const row = this.rows[state] === 0 ? this.expand(state) : this.rows[state]
     return row > 0 || this.edges[-row] !== Dead || this.edges[-row + 1] > 0
   }
 
-  /** The state after all of `bytes`, or `Dead`. */
+  /** Returns the state after all of `bytes`, or `Dead`. */
   run(state: number, bytes: Iterable<number>): number {
     let at = state
     for (const byte of bytes) at = this.next(at, byte)
     return at
   }
 
-  /** Tag of the text that ends in the state after `bytes`. Reading may make states, and `tags` anew: it is looked at only then. */
+  /**
+   * Returns the tag after `bytes`. Reads `tags` last, because new states may replace that array.
+   */
   tagAfter(state: number, bytes: Iterable<number>): number {
     const end = this.run(state, bytes)
     return this.tags[end]
@@ -272,7 +292,7 @@ export class LexemeTable {
     return this.addNarrow(state, row.base, bytes, row.isOpen ? null : row.targets)
   }
 
-  /** `targets`: null leaves them open. */
+  /** `targets` is null if they are computed on demand. */
   private addNarrow(state: number, base: number, bytes: number[], targets: Int32Array | null): number {
     const start = this.edgeEnd
     const end = start + 2 + 2 * bytes.length
@@ -289,5 +309,5 @@ export class LexemeTable {
   }
 }
 
-/** The table of this process. Lazy and append-only: it can never change an answer. */
+/** The table of this process. It is lazy and append-only, so it can never change an answer. */
 export const lexemes = new LexemeTable()

@@ -1,26 +1,27 @@
 /**
- * Lexemes of tokens: exactly one token out of a set of ids, whatever it spells.
+ * Lexemes of tokens: exactly one token of a set of ids, whatever it spells.
  *
- * The pushdown reads bytes, so a token that is meant by its id gets bytes that no text can hold: 0xff, which never occurs
- * in UTF-8, and three bytes of the id, the highest first. So a control token is one more thing that may be read, and
- * stacks, states and completions need not know of it. `mask/` turns the four bytes into the token's bit and back.
+ * The pushdown reads bytes, so a token that a grammar names by id gets bytes that no text can
+ * contain: 0xff, which never occurs in UTF-8, and three bytes of the id, the highest first. Control
+ * tokens thus need no support in stacks, states and completions. `mask/` turns the four bytes into
+ * the token's bit and back.
  */
 import { lowerBound, TupleTable } from "../intern.ts"
 import type { CompletedKind } from "./completion.ts"
 import { Dead, lexemes } from "./table.ts"
 
-/** Begins the bytes of a token; no text holds it. */
+/** First byte of a token; no text contains it. */
 export const TokenMark = 0xff
-/** Bytes of a token: the mark and its id. */
+/** Count of the bytes of a token: the mark and its id. */
 export const TokenBytes = 4
-/** Ids are smaller. */
+/** All ids are below this. */
 const MaxId = 1 << 24
 
 /** Ascending ids of each set. */
 const sets = new TupleTable()
 
 const TokenKind = lexemes.register<CompletedKind>({
-  // [set, bytes of the id that are read, their value]
+  // [set, count of bytes read, value of the id's bytes read]
   tag: (_set, read) => (read === TokenBytes ? 1 : 0),
   expand(set, read, value, row) {
     row.bytes = []
@@ -45,7 +46,7 @@ const TokenKind = lexemes.register<CompletedKind>({
   least: (_set, read) => TokenBytes - read,
 })
 
-/** One token out of `ids` (below 2^24). `Dead` for none. */
+/** Returns one token of `ids` (below 2^24); `Dead` if there are none. */
 export function tokenLexeme(ids: readonly number[]): number {
   const sorted = [...new Set(ids)].sort((a, b) => a - b)
   if (sorted.length === 0) return Dead
@@ -53,18 +54,21 @@ export function tokenLexeme(ids: readonly number[]): number {
   return lexemes.state(TokenKind, sets.intern(sorted), 0, 0)
 }
 
-/** The ids of a lexeme state that reads one token from its beginning; null for any other. Valid until the next set is made. */
+/**
+ * Returns the ids of a lexeme state at the beginning of one token; null for any other state. Valid
+ * until the next set is made.
+ */
 export function tokenIds(lexemeState: number): Int32Array | null {
   const parts = lexemes.describe(TokenKind, lexemeState)
   return parts !== null && parts[2] === 0 ? sets.view(parts[1]) : null
 }
 
-/** The bytes by which the pushdown reads token `id`. */
+/** Returns the bytes by which the pushdown reads token `id`. */
 export function tokenBytes(id: number): Uint8Array {
   return Uint8Array.of(TokenMark, id >>> 16, (id >>> 8) & 0xff, id & 0xff)
 }
 
-/** The id whose bytes begin at `bytes[at]`. */
+/** Returns the id whose bytes begin at `bytes[at]`. */
 export function tokenAt(bytes: Uint8Array, at: number): number {
   return (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]
 }

@@ -1,9 +1,11 @@
 /**
- * A content and the text that ends it, as one lexeme: it can end in few places, where the content alone could end anywhere.
+ * A content and the text that ends it, as one lexeme. It can end in few places; the content alone
+ * could end anywhere.
  *
- * The content holds none of its ends but for what they share with their beginnings. What has begun like an end waits, and is
- * the content's once it goes on differently (Knuth, Morris, Pratt, Fast Pattern Matching in Strings, 1977). An end that is
- * followed by something that is no text (a control token) is *open*: there the lexeme may end, or the text go on.
+ * The content contains no end, but it may end in the prefix of one. What has begun like an end
+ * waits, and belongs to the content if it continues differently (Knuth, Morris, Pratt, Fast Pattern
+ * Matching in Strings, 1977). An end is *open* if something that is not text follows it (a control
+ * token): there the lexeme may end, or the text may continue.
  */
 import { ownText, utf8 } from "../utf8.ts"
 import type { ClampedKind } from "./clamp.ts"
@@ -13,24 +15,27 @@ import { clampedContent, contentRow, contentTag, NoContent, nextContent } from "
 import { leastContent, shortestContent } from "./string/shortcontent.ts"
 import { Dead, lexemes } from "./table.ts"
 
-/** Texts that end a content. */
+/** The texts that end a content. */
 interface Ends {
   readonly texts: readonly Uint8Array[]
   readonly isOpen: boolean
-  /** Beginnings of the texts, the empty one first: what waits. */
+  /** Prefixes of the texts, the empty one first. One of them waits. */
   readonly waiting: readonly Uint8Array[]
-  /** By beginning: byte → the longest beginning with which it and the byte end; bytes that lead to none are left out. */
+  /**
+   * By prefix: byte → the longest prefix that is a suffix of it and the byte. Bytes without one are
+   * left out.
+   */
   readonly next: readonly ReadonlyMap<number, number>[]
 }
 
 const known: Ends[] = []
 const ids = new Map<string, number>()
-/** In place of a beginning: the end was read. */
+/** Stands for the waiting prefix once the end was read. */
 const Closed = -1
 const scratch = new Int32Array(256)
 
 const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
-  // [content, ends, beginning that waits], or [tag, ends, Closed]
+  // [content, ends, waiting prefix], or [tag, ends, Closed]
   tag(content, id, at) {
     if (at === Closed) return content
     return known[id].isOpen ? tagAtEnd(content, id, at) : 0
@@ -49,7 +54,7 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
       const isSame = byte > 0 && contents[byte] === contents[byte - 1]
       row.targets[byte] = isSame ? row.targets[byte - 1] : state(contents[byte], id, 0)
     }
-    // After the runs of equal bytes: those that go on like an end.
+    // Overwrites the runs of equal bytes for bytes that continue an end.
     for (const [byte, after] of next[at]) row.targets[byte] = stepped(content, id, at, byte, after)
   },
   least: (content, id, at) => {
@@ -67,13 +72,13 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
   },
   clamp: (content, id, at, reach) => {
     if (at === Closed) return closed(content, id)
-    // What waits is read by the content later.
+    // The content will read the waiting bytes later.
     const { waiting } = known[id]
     return state(clampedContent(content, { ...reach, bytes: reach.bytes + waiting[at].length }), id, at)
   },
 })
 
-/** The state after `byte`, with which what waits goes on like an end. */
+/** Returns the state after `byte`, which continues the waiting prefix to prefix `after`. */
 function stepped(content: number, id: number, at: number, byte: number, after: number): number {
   const { texts, waiting, isOpen } = known[id]
   const read = Uint8Array.of(...waiting[at], byte)
@@ -86,7 +91,7 @@ function stepped(content: number, id: number, at: number, byte: number, after: n
   return rest !== NoContent && isLive(rest, id, after) ? state(rest, id, after) : Dead
 }
 
-/** The tag with which `content` ends where one of the ends has just been read; 0 if none has, or it cannot. */
+/** Returns the tag with which `content` ends if one of the ends has just been read; otherwise 0. */
 function tagAtEnd(content: number, id: number, at: number): number {
   const { texts, waiting } = known[id]
   for (const text of texts) {
@@ -98,7 +103,7 @@ function tagAtEnd(content: number, id: number, at: number): number {
   return 0
 }
 
-/** Whether what waits can become an end, or the content go on with it. */
+/** Returns whether the waiting prefix can become an end, or the content can continue with it. */
 function isLive(content: number, id: number, at: number): boolean {
   const { texts, waiting } = known[id]
   if (fed(content, waiting[at]) !== NoContent) return true
@@ -133,8 +138,9 @@ function closed(tag: number, id: number): number {
 }
 
 /**
- * The texts of `content`, each with one of `ends` (which are not empty) behind it. No text of `content` may hold one of them.
- * `isOpen`: what follows is no text, so that where an end stands it need not be one.
+ * Returns the texts of `content`, each followed by one of `ends` (which are not empty). No text of
+ * `content` may contain one of them. With `isOpen` the next lexeme is not text, so an end may also
+ * be part of the text.
  */
 export function untilLexeme(content: number, ends: readonly string[], isOpen: boolean): number {
   if (content === NoContent) return Dead

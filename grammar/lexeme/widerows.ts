@@ -1,34 +1,43 @@
 /**
- * Rows of lexeme states that lead on by many bytes: one target for each class of bytes that lead the same way.
+ * Rows of lexeme states with many outgoing bytes: one target for each class of bytes that have the
+ * same target.
  *
- * A state within a string has a dozen ways on for its 256 bytes, and thousands of states split the bytes alike. So the split is kept
- * once, as the class of each byte, and a row is the split and a target a class: 60 bytes in place of 1,024, which leaves the rows of
- * hundreds of schemas in a processor's cache.
+ * A state within a string has a dozen targets for its 256 bytes, and thousands of states split the
+ * bytes in the same way. So the split is stored once, as the class of each byte, and a row is its
+ * split and a target per class. A row takes 60 bytes instead of 1,024, so the rows of hundreds of
+ * schemas stay in a processor's cache.
  */
 import { grown, moreThan } from "../intern.ts"
 
 const Bytes = 256
 
 export class WideRows {
-  /** Row after row, from place 1: where its classes begin in `classes`, then a target for each class. */
+  /**
+   * Row after row, from index 1: the offset of its split in `classes`, then a target for each
+   * class.
+   */
   values = new Int32Array(1024)
-  /** The class of each byte, of one split after the other. Classes are numbered by their first byte. Shape [splits · 256]. */
+  /**
+   * Classes of the bytes, split after split. They are numbered by first byte. Shape [splits · 256].
+   */
   classes = new Uint8Array(8 * Bytes)
-  /** By split: its classes. */
+  /** Count of the classes of each split. */
   private readonly counts: number[] = []
   /** Hash of a split → the splits that have it. */
   private readonly splits = new Map<number, number[]>()
   private end = 1
-  /** The row that is added: its targets by class, and the class of each byte. */
+  /** The row that is being added: its targets by class, and the class of each byte. */
   private readonly targets = new Int32Array(Bytes)
   private readonly split = new Uint8Array(Bytes)
 
-  /** Bytes held. */
   get bytes(): number {
     return 4 * this.values.length + this.classes.length
   }
 
-  /** Adds the row with these targets by byte. Where it begins in `values`. Shape of `row`: [256]. */
+  /**
+   * Adds the row with these targets by byte and returns its start in `values`. Shape of `row`:
+   * [256].
+   */
   add(row: Int32Array): number {
     const count = this.divide(row)
     const split = this.internSplit(count)
@@ -40,18 +49,18 @@ export class WideRows {
     return start
   }
 
-  /** The target of row `start` by `byte`. */
+  /** Returns the target of row `start` by `byte`. */
   at(start: number, byte: number): number {
     const { values } = this
     return values[start + 1 + this.classes[values[start] + byte]]
   }
 
-  /** The targets of row `start`, one a class. */
+  /** Returns the targets of row `start`, one per class. */
   targetsOf(start: number): Int32Array {
     return this.values.subarray(start + 1, start + 1 + this.counts[this.values[start] / Bytes])
   }
 
-  /** Writes the split of `row` and the targets of its classes. How many classes it has. */
+  /** Writes the split of `row` and the targets of its classes. Returns the count of classes. */
   private divide(row: Int32Array): number {
     const { targets, split } = this
     let count = 0
