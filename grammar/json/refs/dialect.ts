@@ -1,9 +1,9 @@
 /**
- * What a keyword means in a dialect of JSON Schema: the drafts 04, 06, 07, 2019-09 and 2020-12,
- * what is read without `$schema`, and metaschemas that combine the vocabularies of the last two.
+ * The meaning of keywords in a dialect of JSON Schema: the drafts 04, 06, 07, 2019-09 and 2020-12,
+ * the default without `$schema`, and metaschemas that combine the vocabularies of the last two.
  *
- * One table says for each keyword its role, the drafts that have it, its vocabulary and where
- * schemas sit below it. A keyword outside its drafts is an annotation like any unknown one. All
+ * One table lists for each keyword its role, the drafts that have it, its vocabulary and the places
+ * of subschemas in it. A keyword outside its drafts is an annotation like any unknown one. All
  * other differences are fields of `Dialect`.
  */
 import { GrammarError } from "../../errors.ts"
@@ -11,12 +11,14 @@ import type { JsonNode } from "../read/reader.ts"
 import { encodeToken } from "./uri.ts"
 
 /**
- * `constraint`: about the value itself; `applicator`: applies subschemas; `reference`: applies
+ * `constraint`: constrains the value itself; `applicator`: applies subschemas; `reference`: applies
  * another schema.
  */
 type KeywordRole = "constraint" | "applicator" | "reference" | "identifier" | "annotation"
 
-/** What a keyword's value holds: a schema, a list of schemas, a map to schemas, or one of two. */
+/**
+ * The value of a keyword: a schema, a list of schemas, a map to schemas, or one of two of these.
+ */
 type SchemaPlace = "none" | "one" | "list" | "map" | "oneOrList" | "mapOrStrings"
 
 export interface Keyword {
@@ -27,16 +29,16 @@ export interface Keyword {
 type DraftName = "draft-04" | "draft-06" | "draft-07" | "2019-09" | "2020-12"
 
 export interface Dialect {
-  /** The draft whose rules hold; `none` reads schemas without `$schema`. */
+  /** The draft whose rules apply; `none` reads schemas without `$schema`. */
   readonly name: DraftName | "none"
   /** Keywords with an effect or a known meaning here. */
   readonly keywords: ReadonlyMap<string, Keyword>
   readonly idKeyword: "id" | "$id"
-  /** `"$id": "#x"` names a place (through draft-07). */
+  /** `"$id": "#x"` names a location (through draft-07). */
   readonly fragmentIds: boolean
-  /** `$ref` makes its siblings meaningless (through draft-07). */
+  /** `$ref` disables its siblings (through draft-07). */
   readonly refOverrides: boolean
-  /** `integer` looks at the text: digits only (draft-04). */
+  /** `integer` depends on the spelling: digits only (draft-04). */
   readonly lexicalIntegers: boolean
   /** `exclusiveMinimum: true` modifies `minimum`. */
   readonly booleanExclusive: boolean
@@ -46,7 +48,7 @@ export interface Dialect {
   readonly booleanSchemas: boolean
   /** Items that `contains` matches count as evaluated. */
   readonly containsEvaluates: boolean
-  /** A vocabulary asks for `format` to be asserted. */
+  /** A vocabulary requires `format` to be asserted. */
   readonly formatAssertion: boolean
 }
 
@@ -121,7 +123,8 @@ function keywordsOf(takes: (first: number, last: number, vocabulary: Vocabulary)
 const allKeywords: ReadonlyMap<string, Keyword> = keywordsOf(() => true)
 
 /**
- * Whether some draft knows the keyword: tells "not in draft-04" from "unknown keyword" in reports.
+ * Whether some draft has the keyword. Reports use it to distinguish "not in draft-04" from "unknown
+ * keyword".
  */
 export function isKeywordSomewhere(keyword: string): boolean {
   return allKeywords.has(keyword)
@@ -146,7 +149,8 @@ function draftDialect(index: number): Dialect {
 const byDraft = new Map<string, Dialect>(drafts.map((name, index) => [name, draftDialect(index)]))
 
 /**
- * Without `$schema`: 2020-12 with array `items`, `additionalItems` and boolean exclusive bounds.
+ * The dialect without `$schema`: 2020-12 with array `items`, `additionalItems` and boolean
+ * exclusive bounds.
  */
 export const defaultDialect: Dialect = {
   ...(byDraft.get("2020-12") as Dialect),
@@ -157,10 +161,13 @@ export const defaultDialect: Dialect = {
 
 const metaschemaUri = /^https?:\/\/json-schema\.org\/(?:draft\/(2019-09|2020-12)|(draft-0[3467]))\/schema#?$/
 
-/** Dialects by the names asked for so far: there are few that name one. */
+/** Dialects by the names used so far. Only few names have a dialect. */
 const byName = new Map<string, Dialect>()
 
-/** A draft by name (`draft-07`, `07`, `2020-12`) or by the URI of its metaschema; null: neither. */
+/**
+ * Returns the draft with this name (`draft-07`, `07`, `2020-12`) or this URI of its metaschema, or
+ * null if there is none.
+ */
 export function draftDialectOf(name: string): Dialect | null {
   const known = byName.get(name)
   if (known !== undefined) return known
@@ -183,9 +190,8 @@ function namedDialect(name: string): Dialect | null {
 }
 
 /**
- * The dialect that `$schema: uri` selects. `find` answers the text of other metaschemas, read, or
- * null. Throws `unsupported` for draft-03, unknown URIs and required vocabularies that nobody
- * knows.
+ * Returns the dialect that `$schema: uri` selects. `find` returns another metaschema, parsed, or
+ * null. Throws `unsupported` for draft-03, unknown URIs and unknown vocabularies that are required.
  */
 export function dialectOf(uri: string, path: string, find: (uri: string) => JsonNode | null): Dialect {
   return follow(uri, path, find, [])
@@ -254,7 +260,7 @@ export function* subschemas(
     const place = dialect.keywords.get(keyword)?.place
     if (place === undefined || place === "none") continue
     const value = schema.members.get(keyword) as JsonNode
-    // What holds schemas is a keyword of a draft: nothing in it is escaped.
+    // Keywords with subschemas belong to a draft, so their names need no escapes.
     const pointer = `/${keyword}`
     if (value.kind === "array" && (place === "list" || place === "oneOrList")) {
       for (const [i, item] of value.items.entries()) yield { pointer: `${pointer}/${i}`, value: item }

@@ -7,10 +7,10 @@ import { subschemas } from "./dialect.ts"
 import { type GraphOptions, SchemaGraph, type SchemaNode } from "./refs.ts"
 
 /**
- * Returns the texts of all documents that a schema refers to, by URI, for `documents`. Asks
+ * Returns the texts of all documents that a schema refers to, by URI, for `documents`. Calls
  * `retrieve` for each URI that is neither bundled nor embedded until nothing is missing. `retrieve`
- * answers null for a document that does not exist; compiling then names the reference that needs
- * it. `schema` is a JSON text or a value. Throws `syntax` when it is no JSON.
+ * returns null for a document that does not exist; compiling then names the reference that needs
+ * it. `schema` is a JSON text or a value. Throws `syntax` if it is not JSON.
  */
 export async function collectDocuments(
   schema: unknown,
@@ -34,13 +34,13 @@ export async function collectDocuments(
   }
 }
 
-/** Resolves every reference that is reachable, so that `missing` learns of all that fail. */
+/** Resolves every reachable reference, so that `missing` receives all that fail. */
 function visitReferences(schema: JsonNode, options: GraphOptions): void {
   const attempt = <T>(action: () => T): T | null => {
     try {
       return action()
     } catch (error) {
-      // What is wrong for another reason than a missing text is for the compiler to report.
+      // The compiler reports errors other than missing texts.
       if (error instanceof GrammarError && !(error instanceof TimeError)) return null
       throw error
     }

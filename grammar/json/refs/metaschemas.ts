@@ -1,8 +1,8 @@
 /**
  * The metaschemas of draft-04, -06, -07, 2019-09 and 2020-12 with their vocabularies, so that
- * schemas may refer to them without a document. Facts of the public specifications
- * (json-schema.org), written as data; titles, descriptions, defaults and comments, which constrain
- * nothing, are left out.
+ * schemas may refer to them without a document. They are facts of the public specifications
+ * (json-schema.org), written as data, without titles, descriptions, defaults and comments, which
+ * constrain nothing.
  */
 
 type Json = boolean | number | string | Json[] | { [key: string]: Json }
@@ -98,7 +98,10 @@ function early(draft: 4 | 6 | 7): Json {
 
 const uriText: Json = { type: "string", format: "uri" }
 
-/** The vocabularies of 2019-09 (`late` false) and 2020-12 as name → properties and definitions. */
+/**
+ * Returns the vocabularies of 2019-09 (`late` false) or 2020-12 as name → properties and
+ * definitions.
+ */
 function vocabularies(late: boolean): Record<string, { properties: Record<string, Json>; $defs?: Json }> {
   const self: Json = late ? { $dynamicRef: "#meta" } : { $recursiveRef: "#" }
   const anchor: Json = {
@@ -232,8 +235,8 @@ function modern(draft: "2019-09" | "2020-12", add: (uri: string, schema: Json) =
 let texts: Map<string, string> | null = null
 
 /**
- * The JSON text of a bundled metaschema by its URI without fragment, `http` or `https`; null for
- * other URIs.
+ * Returns the JSON text of a bundled metaschema by its URI without fragment, `http` or `https`, or
+ * null for other URIs.
  */
 export function metaschemaText(uri: string): string | null {
   if (!/^https?:\/\/json-schema\.org\//.test(uri)) return null

@@ -1,14 +1,14 @@
 /**
- * Schema nodes: what a reference means, with dynamic references resolved by copying.
+ * Schema nodes: the targets of references. Dynamic references are resolved by copying.
  *
- * `$dynamicRef` leads to the outermost resource, on the way from the root, that has the anchor. So
- * a node is a location and a scope: for each dynamic anchor name met on the way the first place
- * that has it. Scopes grow only when a resource with a new name is entered, hence there are
- * finitely many and nearly always one, the empty one; leaving a resource is going back to a node
- * that has the smaller scope. `$recursiveAnchor: true` is an anchor whose name is empty.
+ * `$dynamicRef` leads to the outermost resource, on the path from the root, that has the anchor. So
+ * a node is a location and a scope. A scope maps each dynamic anchor name met on the path to the
+ * first location that has it. Scopes grow only when a resource with a new name is entered, hence
+ * there are finitely many, and nearly always one, the empty scope. Leaving a resource means
+ * returning to a node with the smaller scope. `$recursiveAnchor: true` is an anchor whose name is
+ * empty.
  *
- * The same location in the same scope is the same node: memoising by `id` is what ends `$ref`
- * cycles.
+ * The same location in the same scope is the same node: memoizing by `id` ends `$ref` cycles.
  */
 
 import { defaultLimits, GrammarError, type Limits, limitError } from "../../errors.ts"
@@ -28,7 +28,9 @@ export interface SchemaNode {
   readonly scope: Scope
 }
 
-/** Dynamic anchor names and the outermost place of each. Interned: equal scopes are one object. */
+/**
+ * Dynamic anchor names and the outermost location of each. Interned: equal scopes are one object.
+ */
 interface Scope {
   readonly places: ReadonlyMap<string, Location>
   /** Nodes of this scope by location. */
@@ -52,14 +54,14 @@ export interface GraphOptions {
 export class SchemaGraph {
   readonly root: SchemaNode
   private readonly resources: Resources
-  /** By the locations of their places; the scope without any is not among them. */
+  /** By the locations of their anchors, without the empty scope. */
   private readonly scopes = new Map<string, Scope>()
   private readonly limits: Limits
   private readonly locationIds = new Map<JsonNode, number>()
   private count = 0
 
   /**
-   * Walks the main schema once. Throws `unsupported` for dialects, `syntax` when the root is no
+   * Walks the main schema once. Throws `unsupported` for dialects, `syntax` if the root is not a
    * schema.
    */
   constructor(root: JsonNode, options: GraphOptions = {}) {
@@ -76,25 +78,27 @@ export class SchemaGraph {
     this.root = this.node(this.resources.main, { places: noPlaces, nodes: new Map(), entered: new Map() })
   }
 
-  /** Nodes so far; identities are below it. */
+  /** Number of nodes so far. All ids are less than this. */
   get nodeCount(): number {
     return this.count
   }
 
-  /** The subschema `value` of a node, which stands at `pointer`. */
+  /** Returns the node of the subschema `value` of a node, with the pointer `pointer`. */
   below(node: SchemaNode, value: JsonNode, pointer: string): SchemaNode {
     const resource = this.resources.resourceOf(value, node.resource)
     return this.node({ value, resource, pointer }, node.scope)
   }
 
-  /** The target of `$ref: text` in `node`. Throws `unsupported` when it cannot be resolved. */
+  /**
+   * Returns the target of `$ref: text` in `node`. Throws `unsupported` if it cannot be resolved.
+   */
   ref(node: SchemaNode, text: string): SchemaNode {
     return this.node(this.resources.resolve(text, node.resource, `${node.pointer}/$ref`).target, node.scope)
   }
 
   /**
-   * The target of `$dynamicRef: text`: as `$ref`, unless that leads to a dynamic anchor by its
-   * name.
+   * Returns the target of `$dynamicRef: text`. It is the target of `$ref`, unless that is a dynamic
+   * anchor with its name.
    */
   dynamicRef(node: SchemaNode, text: string): SchemaNode {
     const path = `${node.pointer}/$dynamicRef`
@@ -104,7 +108,7 @@ export class SchemaGraph {
     return this.node(dynamic ?? target, node.scope)
   }
 
-  /** The target of `$recursiveRef: "#"`. */
+  /** Returns the target of `$recursiveRef: "#"`. */
   recursiveRef(node: SchemaNode): SchemaNode {
     const { target } = this.resources.resolve("#", node.resource, `${node.pointer}/$recursiveRef`)
     const dynamic = target.resource.dynamicAnchors.has("") ? node.scope.places.get("") : undefined

@@ -1,14 +1,14 @@
 /**
- * Where schemas live: documents, the resources (`$id`) embedded in them, and their anchors.
+ * The locations of schemas: documents, the resources (`$id`) embedded in them, and their anchors.
  *
  * A location is a `JsonNode` of a document that is read once, so its identity is the object itself.
- * Reading a document walks its schema positions in one pass and notes for each the resource it
- * belongs to; identifiers anywhere else are data. A place that only a JSON pointer leads to is
- * walked when the pointer arrives, and its identifiers are private: they change the base of what is
- * below but nobody finds them by name.
+ * Reading a document walks its schema positions in one pass and records the resource of each;
+ * identifiers elsewhere are data. A location that only a JSON pointer reaches is walked when the
+ * pointer is resolved, and its identifiers are private: they change the base of the schemas below,
+ * but no reference finds them by name.
  *
- * Documents are read when a reference needs them. One without `$schema` takes the dialect of the
- * first referrer of each kind: it is read once for each dialect that inherits into it.
+ * Documents are read when a reference needs them. A document without `$schema` takes the dialect of
+ * its first referrer of each kind: it is read once for each dialect that it inherits.
  */
 import { checkTime } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
@@ -19,7 +19,7 @@ import { decodeFragment, decodeToken, encodeToken, resolveUri, splitFragment } f
 
 /** A schema with an identity of its own: a document or a subschema with `$id`. */
 export interface Resource {
-  /** Absolute when the document has a name; no fragment. */
+  /** Absolute if the document has a name; without fragment. */
   readonly uri: string
   readonly root: JsonNode
   readonly dialect: Dialect
@@ -40,23 +40,21 @@ export class Resources {
   readonly main: Location
   private readonly documents = new Map<string, string>()
   /**
-   * Documents read so far by URI; those that name no dialect themselves for each dialect they have
-   * inherited.
+   * Documents read so far, by URI. A document without a dialect of its own is stored once for each
+   * dialect that it has inherited.
    */
   private readonly read = new Map<string, Location | Map<Dialect, Location>>()
   private readonly dialects = new Map<string, Dialect>()
   private readonly byId = new Map<string, Location[]>()
   private readonly homes = new Map<JsonNode, Resource>()
-  /**
-   * Roots of documents in which nothing is named: all that is in them belongs to the one resource.
-   */
+  /** Roots of documents without identifiers: everything in them belongs to the one resource. */
   private readonly plain = new Set<JsonNode>()
   private allRead = false
 
   private readonly missing: Set<string>
 
   /**
-   * `dialect` is for schemas that name none; `missing` receives the URIs that nothing answers to.
+   * `dialect` applies to schemas that name none. `missing` receives the URIs that are not found.
    */
   constructor(
     root: JsonNode,
@@ -69,16 +67,14 @@ export class Resources {
     this.main = this.addDocument(root, "", "", dialect)
   }
 
-  /** The resource of a schema position below `parent`. */
+  /** Returns the resource of a schema position below `parent`. */
   resourceOf(value: JsonNode, parent: Resource): Resource {
     return this.homes.get(value) ?? parent
   }
 
-  /**
-   * Follows a reference written at `path` in `from`. Throws `unsupported` when it leads nowhere.
-   */
+  /** Resolves a reference written at `path` in `from`. Throws `unsupported` if it has no target. */
   resolve(reference: string, from: Resource, path: string): { target: Location; fragment: string } {
-    // Most stay in the document, and most documents have no name.
+    // Most references stay in the document, and most documents have no name.
     const absolute = reference.startsWith("#") ? from.uri + reference : resolveUri(from.uri, reference)
     const [uri, rawFragment] = splitFragment(absolute)
     const resource = this.find(uri, from, path)
@@ -98,7 +94,7 @@ export class Resources {
     return { target, fragment }
   }
 
-  /** Null when no document or resource has that URI. */
+  /** Returns null if no document or resource has that URI. */
   private find(uri: string, from: Resource, path: string): Location | null {
     if (uri === from.uri) return { value: from.root, resource: from, pointer: from.pointer }
     const retrieved = this.retrieve(uri, from.dialect)
@@ -149,8 +145,8 @@ export class Resources {
     const resource = makeResource(uri, root, own ?? inherited, name === "" ? "" : `${name}#`)
     if (hasIdentifier(root)) this.walk(root, resource, resource.pointer, true)
     else this.plain.add(root)
-    // The walk has seen the root's own `$id`: found by its retrieval URI it is that resource all
-    // the same.
+    // The walk has read the root's own `$id`. A document that is found by its retrieval URI is that
+    // resource as well.
     const location = {
       value: root,
       resource: this.resourceOf(root, resource),
@@ -166,7 +162,7 @@ export class Resources {
     return location
   }
 
-  /** The dialect that `$schema` of a resource's root selects; null without one. */
+  /** Returns the dialect that `$schema` of a resource's root selects, or null without `$schema`. */
   private ownDialect(schema: JsonNode, pointer: string): Dialect | null {
     const uri = schema.kind === "object" ? schema.members.get("$schema") : undefined
     if (uri?.kind !== "string") return null
@@ -183,8 +179,8 @@ export class Resources {
   }
 
   /**
-   * Notes the resource of each schema position from `schema` down. `found`: identifiers may be
-   * referred to.
+   * Records the resource of each schema position from `schema` down. `found`: whether references
+   * may use the identifiers.
    */
   private walk(schema: JsonNode, parent: Resource, pointer: string, found: boolean): void {
     const resource = schema.kind === "object" ? this.identify(schema, parent, pointer, found) : parent
@@ -205,8 +201,8 @@ export class Resources {
     }
     let resource = parent
     let { dialect } = parent
-    // The surrounding dialect says what an identifier is; `$schema` beside one switches from there
-    // down.
+    // The surrounding dialect defines what an identifier is. A `$schema` beside an identifier
+    // applies from there down.
     const id = schema.members.get(dialect.idKeyword)
     if (dialect.refOverrides && schema.members.has("$ref")) return parent
     if (id?.kind === "string" && dialect.keywords.has(dialect.idKeyword)) {
@@ -240,8 +236,8 @@ export class Resources {
   }
 
   /**
-   * The place a JSON pointer names, seen from a resource; crossing an embedded resource changes the
-   * base.
+   * Returns the location that a JSON pointer names, relative to a resource. Crossing an embedded
+   * resource changes the base.
    */
   private enter(from: Location, fragment: string): Location | null {
     let { value, resource, pointer } = from
@@ -263,7 +259,7 @@ export class Resources {
 
 const identifiers = new Set(["id", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"])
 
-/** Whether anything in `value` looks like an identifier, wherever it stands. */
+/** Whether some key in `value` looks like an identifier, at any depth. */
 function hasIdentifier(value: JsonNode): boolean {
   if (value.kind === "array") return value.items.some(hasIdentifier)
   if (value.kind !== "object") return false

@@ -1,8 +1,8 @@
 /**
- * Schemas that are written alike in the same surroundings mean the same: one stands for all.
+ * Schemas with equal text in equal surroundings have the same meaning: one stands for all.
  *
- * Values are hash-consed bottom up, once each. Equal text is equal meaning only under the same base
- * URI, dialect and dynamic scope, and only if it holds no identifier of its own.
+ * Values are hash-consed bottom up, each once. Equal text has equal meaning only under the same
+ * base URI, dialect and dynamic scope, and only if it contains no identifier of its own.
  */
 import type { JsonNode } from "../read/reader.ts"
 import type { SchemaNode } from "./refs.ts"
@@ -15,7 +15,7 @@ export class Structures {
   private readonly firsts = new Map<number, SchemaNode[]>()
   private count = 0
 
-  /** The first schema met that is written like `node` and means the same. */
+  /** Returns the first schema so far that is written like `node` and has the same meaning. */
   first(node: SchemaNode): SchemaNode {
     const id = this.idOf(node.value)
     let known = this.firsts.get(id)
@@ -42,7 +42,7 @@ export class Structures {
     return id
   }
 
-  /** Null: like nothing else. */
+  /** Returns null for a value that equals no other. */
   private keyOf(value: JsonNode): string | null {
     switch (value.kind) {
       case "number":

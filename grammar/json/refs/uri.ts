@@ -1,7 +1,7 @@
 /**
- * URI references after RFC 3986: split (appendix B), resolved against a base (5.2), without a
- * scheme's own rules, so that `http:`, `file:` and `urn:` are alike. A base may be empty: the
- * reference is then its own result.
+ * URI references by RFC 3986: split (appendix B) and resolved against a base (5.2), without the
+ * rules of single schemes, so that `http:`, `file:` and `urn:` are alike. With an empty base, the
+ * result is the reference itself.
  */
 
 interface Uri {
@@ -27,7 +27,7 @@ function printUri({ scheme, authority, path, query, fragment }: Uri): string {
   return fragment === undefined ? text : `${text}#${fragment}`
 }
 
-/** RFC 3986, 5.2.2, strict. */
+/** Resolves a reference by RFC 3986, 5.2.2, strict. */
 export function resolveUri(base: string, reference: string): string {
   const r = parseUri(reference)
   if (r.scheme !== undefined) return printUri({ ...r, path: removeDots(r.path) })
@@ -37,7 +37,7 @@ export function resolveUri(base: string, reference: string): string {
   const { fragment } = r
   if (r.path === "") return printUri({ scheme, authority, path: b.path, query: r.query ?? b.query, fragment })
   const path = r.path.startsWith("/") ? r.path : mergePaths(b, r.path)
-  // Without a base there is nothing to be relative to: `../a.json` stays what the caller wrote.
+  // Without a base nothing can be relative: `../a.json` stays as the caller wrote it.
   const bare = scheme === undefined && authority === undefined && b.path === ""
   return printUri({ scheme, authority, path: bare ? path : removeDots(path), query: r.query, fragment })
 }
@@ -47,7 +47,7 @@ function mergePaths(base: Uri, path: string): string {
   return base.path.slice(0, base.path.lastIndexOf("/") + 1) + path
 }
 
-/** RFC 3986, 5.2.4, segment by segment. */
+/** Removes dot segments by RFC 3986, 5.2.4, one segment at a time. */
 function removeDots(path: string): string {
   if (!path.includes(".")) return path
   const rooted = path.startsWith("/")
@@ -65,13 +65,13 @@ function removeDots(path: string): string {
   return (rooted ? "/" : "") + kept.join("/")
 }
 
-/** The URI without its fragment, and the fragment as written ("" when there is none). */
+/** Returns the URI without its fragment, and the fragment as written ("" if there is none). */
 export function splitFragment(uri: string): [string, string] {
   const at = uri.indexOf("#")
   return at < 0 ? [uri, ""] : [uri.slice(0, at), uri.slice(at + 1)]
 }
 
-/** Percent-decoding of UTF-8; text that is not well-formed stays as it is. */
+/** Decodes percent-encoded UTF-8. Text that is not well-formed is returned unchanged. */
 export function decodeFragment(fragment: string): string {
   if (!fragment.includes("%")) return fragment
   try {
@@ -81,7 +81,7 @@ export function decodeFragment(fragment: string): string {
   }
 }
 
-/** One reference token of a JSON pointer, RFC 6901. */
+/** Encodes one reference token of a JSON pointer, RFC 6901. */
 export function encodeToken(token: string | number): string {
   if (typeof token === "number") return `${token}`
   if (!token.includes("~") && !token.includes("/")) return token
