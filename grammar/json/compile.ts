@@ -1,7 +1,7 @@
 /**
- * `compileJsonSchema`: schema text to grammar. Reads the schema without loss, resolves references,
- * reads every keyword that can be reached, tests satisfiability, and begins the language at the
- * root.
+ * `compileJsonSchema`: from the text of a schema to a grammar. Reads the schema without loss,
+ * resolves references, reads every reachable keyword, tests satisfiability, and starts the language
+ * at the root.
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
@@ -31,31 +31,34 @@ export interface JsonOptions {
   openObjects?: OpenObjects
   dialect?: string
   documents?: Readonly<Record<string, string>>
-  /** Texts that no string and no name of a property may hold. */
+  /** Texts that no string and no property name may contain. */
   excludes?: readonly string[]
   /** See `ReadOptions`. */
   keepsMost?: boolean
-  /** An equal schema was compiled before, with these options: there is nothing to refuse. */
+  /**
+   * Whether an equal schema was compiled before with these options, so that the checks can be
+   * skipped.
+   */
   isChecked?: boolean
-  /** The values are read back as JSON, so they are written as such. */
+  /** Whether the values are read back as JSON, and so must be written as JSON. */
   isArguments?: boolean
-  /** Identity of input and options. */
+  /** Returns the identity of input and options. */
   key: () => string
 }
 
-/** A schema that was read whole, and the language of what it says. */
+/** A completely read schema, and its language. */
 export interface OpenSchema {
   readonly language: JsonLanguage
   readonly root: SchemaNode
-  /** The conjunction that says what the schema says. */
+  /** The conjunction that is equivalent to the schema. */
   readonly value: number
-  /** All schemas that can be reached. */
+  /** All reachable schemas. */
   readonly nodes: readonly SchemaNode[]
 }
 
 /**
- * Reads a schema and all that it reaches. What cannot be honoured is refused, what nothing
- * satisfies is not.
+ * Reads a schema and all that it reaches. Throws for keywords that cannot be honoured, but not for
+ * unsatisfiable schemas.
  */
 export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "unsatisfiable">): OpenSchema {
   const { limits } = options
@@ -81,7 +84,10 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   return { language, root: graph.root, value, nodes }
 }
 
-/** `schema` is a JSON text (number spelling and key order survive) or a value. */
+/**
+ * Compiles a schema. `schema` is a JSON text (which keeps the spelling of numbers and the key
+ * order) or a value.
+ */
 export function compileJsonSchema(
   schema: unknown,
   options: JsonOptions,
@@ -112,7 +118,7 @@ export function compileJsonSchema(
   }
 }
 
-/** What became of every keyword that was read. */
+/** Returns the notes on every keyword that was read. */
 export function keywordNotes({ reader }: JsonLanguage, root: SchemaNode): KeywordNote[] {
   return reader.notes(reader.closesObjects ? closingSchemas(reader, root) : new Set())
 }
@@ -124,8 +130,8 @@ function readSchema(schema: unknown, limits: Limits): JsonNode {
 }
 
 /**
- * Reads every keyword below `root`, so that whatever must be refused is refused now. All schemas
- * that can be reached.
+ * Reads every keyword below `root`, so that unsupported ones are refused now. Returns all reachable
+ * schemas.
  */
 function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits): readonly SchemaNode[] {
   const queue = [root]
@@ -151,14 +157,14 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
   for (const node of queue) read(node)
   const { length } = queue
   if (reader.closesObjects) for (const child of countBranches(reader, queue)) add(child)
-  // An `if` alone is read where it counts.
+  // An `if` without `then` and `else` is read only where it counts.
   for (let i = length; i < queue.length; i++) read(queue[i])
   return queue
 }
 
 /**
- * Throws `limit` where nothing satisfies a schema only because an upper bound that no value comes
- * up to says nothing: what it denies is longer than any text.
+ * Throws `limit` if a schema is unsatisfiable only because an upper bound too large for any text
+ * was ignored: its negation asks for values that are longer than any text.
  */
 function checkIdleMost(schema: unknown, { idleMost }: KeywordReader, options: JsonOptions): void {
   if (idleMost === null) return
@@ -167,7 +173,10 @@ function checkIdleMost(schema: unknown, { idleMost }: KeywordReader, options: Js
   throw limitError(fixedBounds, "witnessUnits.above", MaxCount, idleMost.path, { least: idleMost.value })
 }
 
-/** Throws `unsupported` where what is written with other separators would be read again as JSON. */
+/**
+ * Throws `unsupported` where a value that is written with other separators would be read again as
+ * JSON.
+ */
 function checkSeparators(reader: KeywordReader, nodes: readonly SchemaNode[], isArguments: boolean): void {
   if (isArguments) {
     const message = "arguments are read as JSON: write separators that are a comma and a colon"
@@ -181,8 +190,8 @@ function checkSeparators(reader: KeywordReader, nodes: readonly SchemaNode[], is
 }
 
 /**
- * Throws `limit` where an object has more alternatives than may be open: what a text might never
- * come to would else end it.
+ * Throws `limit` if an object has more alternatives than may be open. Otherwise a text would end in
+ * that error only when it comes to the object.
  */
 function checkAlternatives(language: JsonLanguage, node: SchemaNode): void {
   const { any, one } = language.reader.of(node)
@@ -198,7 +207,7 @@ function startSteps(language: JsonLanguage, value: number): readonly Step[] {
   return [{ lexeme: outer, frames: [new OuterFrame(language, value, outer)] }]
 }
 
-/** White space around the whole text, where the policy allows any. */
+/** White space around the whole text, if the policy allows any. */
 class OuterFrame extends Frame {
   private readonly language: JsonLanguage
   private readonly value: number

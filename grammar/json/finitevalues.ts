@@ -1,13 +1,13 @@
 /**
- * The values of a conjunction, where there are finitely many. Unique items must know when they run
- * out.
+ * The values of a conjunction that has finitely many. Unique items must know when they run out.
  *
- * Scalars are spelled out by their own languages. Containers are products of their parts where
- * nothing ties these together, else they are read member by member by the rules that read them from
- * a text. Values that hold values of their own conjunction are a least fixpoint: from none, in
- * rounds. After a few rounds that each made new ones there is no end to them, since every new value
- * is a part of newer ones. Anything with more than `limits.finiteValues` values counts as infinite:
- * more than that many items are never needed to notice.
+ * Scalars are listed by their own languages. Containers are products of their parts if nothing
+ * connects the parts. Otherwise the rules that read them from a text enumerate them member by
+ * member. Values that contain values of their own conjunction are a least fixpoint, computed in
+ * rounds from the empty set. If a few rounds in a row each add new values, there are infinitely
+ * many, since every new value is a part of newer ones. Anything with more than
+ * `limits.finiteValues` values counts as infinite: more items than that are never needed to notice
+ * the difference.
  */
 import { TimeError } from "../deadline.ts"
 import { GrammarError, type Limits, limitError, placed } from "../errors.ts"
@@ -20,19 +20,19 @@ import type { JsonNode } from "./read/reader.ts"
 import { valueKey } from "./read/value.ts"
 import { type Demands, type ItemValues, wholeValues } from "./values.ts"
 
-/** What there is to list. */
+/** The sources of the values. */
 export interface Listed {
-  /** Scalars of a conjunction; null for infinitely many. */
+  /** Returns the scalars of a conjunction, or null if there are infinitely many. */
   scalars(conjunction: number): readonly JsonNode[] | null
   arrays(conjunction: number): readonly ArraySpec[]
   objects(conjunction: number): readonly ObjectSpec[]
 }
 
-/** Null for infinitely many. */
+/** Null if there are infinitely many. */
 type Values = readonly JsonNode[] | null
 
 /**
- * A conjunction whose values are being listed: those of the last round, and whether one of its
+ * A conjunction whose values are being listed: the values of the last round, and whether one of its
  * parts asked for them.
  */
 interface Round {
@@ -41,13 +41,13 @@ interface Round {
   isAsked: boolean
 }
 
-/** Rounds that each make new values before there is taken to be no end to them. */
+/** After this many rounds that each add new values, the values count as infinite. */
 const MaxRounds = 8
 
-/** Steps for a value that rules decide on; one that is looked at takes one. */
+/** The cost in steps of a value that rules decide. A value that is only examined costs one. */
 const RulesWork = 16
 
-/** Items that are copied in a step. */
+/** The number of items that are copied in one step. */
 const CopiedItems = 16
 
 const range = { start: 0, end: 0 }
@@ -59,10 +59,10 @@ export class FiniteValues {
   private readonly limits: Limits
   private readonly known = new Map<number, Values>()
   private readonly facts = new Map<number, readonly number[] | null>()
-  /** Texts of values, short ones first. */
+  /** Texts of values, shortest first. */
   private readonly texts = new Map<number, { text: string; fact: number }[]>()
   private readonly rounds = new Map<number, Round>()
-  /** The outermost of the rounds that the list so far depends on. */
+  /** The outermost round on which the current list depends. */
   private lowest = Number.POSITIVE_INFINITY
   private steps = 0
 
@@ -73,7 +73,9 @@ export class FiniteValues {
     this.limits = limits
   }
 
-  /** For each value the fact "differs from it"; null: infinitely many values. */
+  /**
+   * Returns the fact "differs from it" for each value, or null if there are infinitely many values.
+   */
   differences(conjunction: number): readonly number[] | null {
     const known = this.facts.get(conjunction)
     if (known !== undefined) return known
@@ -84,8 +86,8 @@ export class FiniteValues {
   }
 
   /**
-   * A short text of a value of `conjunction` that none of these facts excludes; null if it has too
-   * many, or no plain one.
+   * Returns a short text of a value of `conjunction` that none of these facts excludes. Returns
+   * null if it has too many values, or none with a plain text.
    */
   shortestOther(conjunction: number, excluded: ReadonlySet<number>): string | null {
     let texts = this.texts.get(conjunction)
@@ -101,7 +103,10 @@ export class FiniteValues {
     return texts.find(({ fact }) => !excluded.has(fact))?.text ?? null
   }
 
-  /** The values of `conjunction`; none where there are too many, or too many to find out. */
+  /**
+   * Returns the values of `conjunction`, or none if there are too many or the search takes too
+   * long.
+   */
   private ofIfFew(conjunction: number): readonly JsonNode[] {
     try {
       return this.of(conjunction) ?? []
@@ -116,7 +121,7 @@ export class FiniteValues {
     return this.all.fact({ kind: "equals", value, positive: false })
   }
 
-  /** The values of `conjunction`, each once. */
+  /** Returns the values of `conjunction`, each once. */
   private of(conjunction: number): Values {
     const known = this.known.get(conjunction)
     if (known !== undefined) return known
@@ -145,7 +150,7 @@ export class FiniteValues {
     }
     const isFinal = reached >= depth
     if (!isFinal) this.lowest = Math.min(before, reached)
-    // What depends on a round further out may still grow.
+    // A list that depends on a round further out may still grow.
     if (isFinal || values === null) this.known.set(conjunction, values)
     return values
   }
@@ -185,7 +190,7 @@ export class FiniteValues {
     return conjunction !== this.all.never && this.of(conjunction)?.length !== 0
   }
 
-  /** What rules ask, as far as this round knows. */
+  /** Returns the functions that rules need, with the values known in this round. */
   private get itemValues(): ItemValues {
     return {
       limits: this.limits,
@@ -224,7 +229,7 @@ export class FiniteValues {
     }
   }
 
-  /** Arrays whose items depend on each other. */
+  /** Returns arrays whose items depend on each other. */
   private tiedArrays(spec: ArraySpec): Values {
     const domain = spec.items.length === 1 && spec.contains.length === 0 ? this.of(spec.items[0]) : null
     if (domain !== null && hasMoreSequences(domain.length, spec.min, spec.max, this.limits.finiteValues))
@@ -256,8 +261,8 @@ export class FiniteValues {
     const { names, min, max } = spec
     const required = names.filter(({ isRequired }) => isRequired)
     if (min > max || required.length > max || required.some(({ value }) => !this.hasValue(value))) return []
-    // A key of a class may have any of names without end: told before the values of all names are
-    // listed.
+    // A key of a class may be any of infinitely many names. This test comes before the values of
+    // all names are listed.
     const hasRoom = spec.obligationCount === 0 && required.length < max
     if (hasRoom && spec.classes.some(({ value }) => this.hasValue(value))) return null
     const isFree = spec.obligationCount === 0 && min <= required.length && max >= names.length
@@ -281,8 +286,8 @@ export class FiniteValues {
   }
 
   /**
-   * Objects whose members depend on each other, or may have any name of a class: read in the order
-   * of the names.
+   * Returns objects whose members depend on each other, or which may have any name of a class. They
+   * are read in the order of the names.
    */
   private tiedObjects(spec: ObjectSpec): Values {
     const { isProductive } = this.itemValues
@@ -299,7 +304,7 @@ export class FiniteValues {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { row, progress } = next
       if (rules.canClose(progress)) result.push(objectOf(row))
-      // Each class has names without end.
+      // Each class has infinitely many names.
       if (rules.availableClasses(progress).length > 0) return null
       for (const index of rules.available(progress)) {
         for (const way of rules.nameWays(progress, index)) {
@@ -326,11 +331,12 @@ function hasEqualItems(items: readonly JsonNode[]): boolean {
 }
 
 /**
- * Whether there are more than `cap` sequences of `min` to `max` different ones of so many values.
+ * Whether there are more than `cap` sequences of `min` to `max` different values out of `values`
+ * values.
  */
 function hasMoreSequences(values: number, min: number, max: number, cap: number): boolean {
   let count = 0
-  // Of each length at least as many as of the one before, as long as values are left.
+  // As long as values are left, each length has at least as many sequences as the one before.
   let sequences = 1
   for (let length = 0; length <= Math.min(max, values); length++) {
     if (length >= min) count += sequences
@@ -345,8 +351,8 @@ function objectOf(row: readonly [string, JsonNode][]): JsonNode {
 }
 
 /**
- * The value as any policy lets it be written; null where its numbers may have to be spelled in
- * another way.
+ * Returns a text of the value that every policy allows, or null if its numbers may have to be
+ * spelled in another way.
  */
 function plainText(value: JsonNode): string | null {
   switch (value.kind) {

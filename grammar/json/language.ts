@@ -3,7 +3,7 @@
  * and whether there are any.
  *
  * Scalars are one lexeme each, whatever mix of keywords they come from. Containers are one frame
- * per branch of the conjunction; branches that nothing satisfies are never entered.
+ * per branch of the conjunction. Unsatisfiable branches are never entered.
  */
 import { checkTime } from "../deadline.ts"
 import { type Limits, placed } from "../errors.ts"
@@ -28,16 +28,16 @@ import { type Punctuation, punctuation, type SurfacePolicy } from "./spelling.ts
 import { type Demands, type ItemValues, NoPart, type Values } from "./values.ts"
 import { type Containers, Witnesses } from "./witness.ts"
 
-/** Values of one property that alternatives are split by. */
+/** The greatest number of values of one property by which alternatives are split. */
 const MaxEqualities = 256
 
 /**
- * Facts that cut a value into parts: each part is a conjunction of as many, so that the work grows
- * with the cube.
+ * The greatest number of facts that cut a value into parts. Each part is a conjunction of that many
+ * facts, so the work grows with the cube.
  */
 const MaxCuts = 64
 
-/** For `checkTime`: a part is asked for what is left of it. */
+/** The weight for `checkTime` of one part, which is tested for remaining values. */
 const PartWeight = 8
 
 const noSpecs: readonly never[] = []
@@ -54,16 +54,16 @@ export class JsonLanguage implements Values, Containers {
   private readonly branches: Branches
   private readonly satisfiability: Satisfiability
   private readonly steps = new Map<number, readonly Step[]>()
-  // Most grammars are never asked for a witness or for all their values.
+  // Made on first use: most grammars need neither a witness nor the list of all their values.
   private madeWitnesses: Witnesses | null = null
   private madeFinite: FiniteValues | null = null
   private readonly objectSpecs = new Map<number, readonly ObjectSpec[]>()
   private readonly arraySpecs = new Map<number, readonly ArraySpec[]>()
   private readonly objects = new Map<number, readonly ObjectLanguage[]>()
-  /** Conjunctions whose keys were found to leave few readings open. */
+  /** Conjunctions whose keys leave few readings open, as a check has shown. */
   private readonly checkedKeys = new Set<number>()
 
-  /** `isBlind`: prove everything, see `plain.ts`. */
+  /** `isBlind` turns shortcuts off, see `plain.ts`. */
   constructor(reader: KeywordReader, policy: SurfacePolicy, limits: Limits, isBlind = false) {
     this.reader = reader
     this.policy = policy
@@ -119,8 +119,8 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * Types of which every value that may be written plainly satisfies `conjunction`, and types of
-   * which some value does.
+   * Returns the types all of whose values satisfy `conjunction` in their plain spelling, and the
+   * types with some value that does.
    */
   plainTypes(conjunction: number): { readonly all: number; readonly some: number } {
     return this.plain.ofConjunction(conjunction)
@@ -148,7 +148,7 @@ export class JsonLanguage implements Values, Containers {
     return this.listed.partsOf(conjunction, chances)
   }
 
-  /** What array rules need to know of values. */
+  /** Returns the functions on values that array rules need. */
   itemValues(isProductive: Lookup): ItemValues {
     return {
       limits: this.limits,
@@ -159,8 +159,8 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * For each value of a conjunction of scalars the fact "equals it"; null for containers, and for
-   * many.
+   * Returns the fact "equals it" for each value of a conjunction of scalars, or null for containers
+   * and for many values.
    */
   private equalitiesOf(conjunction: number): readonly number[] | null {
     if ((this.typesOf(conjunction) & (Types.object | Types.array)) !== 0) return null
@@ -169,7 +169,8 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * See `ValueTest`: cut by one fact after the other, where one side of the cut holds scalars only.
+   * See `ValueTest`. Cuts by one fact after the other, where one side of the cut contains only
+   * scalars.
    */
   private partsOf(conjunction: number, facts: readonly number[], least: number): number[][] | null {
     let parts = [{ value: conjunction, facts: [] as number[] }]
@@ -197,7 +198,7 @@ export class JsonLanguage implements Values, Containers {
     )
   }
 
-  /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
+  /** Returns the ways to begin a value of `conjunction`; empty if it is unsatisfiable. */
   valueSteps(conjunction: number): readonly Step[] {
     let steps = this.steps.get(conjunction)
     if (steps === undefined) {
@@ -212,8 +213,8 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * The ways to begin a value that satisfies `conjunction` and is of one of `types`, given by their
-   * bits. Not memoised.
+   * Returns the ways to begin a value that satisfies `conjunction` and has one of `types`, given as
+   * bits. Not memoized.
    */
   stepsOfTypes(conjunction: number, types: number): readonly Step[] {
     try {
@@ -238,7 +239,7 @@ export class JsonLanguage implements Values, Containers {
     return steps
   }
 
-  /** The objects of `conjunction`, one for each spec. */
+  /** Returns the objects of `conjunction`, one for each spec. */
   private objectLanguages(conjunction: number): readonly ObjectLanguage[] {
     let objects = this.objects.get(conjunction)
     if (objects === undefined) {
@@ -250,7 +251,7 @@ export class JsonLanguage implements Values, Containers {
     return objects
   }
 
-  /** Throws `limit` where objects of `conjunction` have more alternatives than may be open. */
+  /** Throws `limit` if objects of `conjunction` have more alternatives than may be open. */
   checkObjects(conjunction: number): void {
     try {
       this.objectsOf(conjunction)
@@ -260,8 +261,8 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * Throws `limit` where the first key of an object of `conjunction` would leave more readings open
-   * than may be.
+   * Throws `limit` if the first key of an object of `conjunction` would leave more readings open
+   * than allowed.
    */
   checkKeys(conjunction: number): void {
     if (this.checkedKeys.has(conjunction)) return
@@ -277,17 +278,20 @@ export class JsonLanguage implements Values, Containers {
     }
   }
 
-  /** A short text of `conjunction`, which must be productive. */
+  /** Returns a short text of `conjunction`, which must be productive. */
   witness(conjunction: number): string {
     return this.witnesses.of(conjunction)
   }
 
-  /** The rank of a productive conjunction: it has a value whose parts are all of lower rank. */
+  /**
+   * Returns the rank of a productive conjunction: it has a value all of whose parts have lower
+   * rank.
+   */
   rank(conjunction: number): number {
     return this.satisfiability.rank(conjunction)
   }
 
-  /** Whether `conjunction` has a value, given which of its parts have. */
+  /** Whether `conjunction` has a value, given which of its parts have one. */
   private evaluate(conjunction: number, lookup: Lookup): boolean {
     try {
       return this.scalars.hasValue(conjunction) || this.hasContainer(conjunction, lookup)
@@ -297,8 +301,8 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * A rank if `conjunction` demands one scalar that satisfies the rest of it: no search is needed.
-   * Else null.
+   * Returns a rank if `conjunction` requires one scalar and that scalar satisfies the rest of it.
+   * Otherwise returns null. No search is needed.
    */
   private rankOfConstant(conjunction: number): number | null {
     const isConstant = this.all.factsOf(conjunction).some((id) => {
@@ -314,7 +318,7 @@ export class JsonLanguage implements Values, Containers {
       this.arraysOf(conjunction).some((spec) => isPossibleArray(spec, this.all, this.itemValues(lookup))) ||
       this.objectsOf(conjunction).some(
         (spec) =>
-          // Required members first: others are mostly not needed, and each asked for is looked at.
+          // Required members come first: most others are not needed, and each lookup adds work.
           spec.names.every(({ isRequired, value }) => !isRequired || lookup(value)) &&
           this.rulesOf(spec, lookup).isPossible(),
       )
@@ -361,15 +365,18 @@ export class JsonLanguage implements Values, Containers {
   }
 
   /**
-   * Whether an object could satisfy these facts, their open clauses aside: scalars of required
-   * names only.
+   * Whether an object could satisfy these facts, without their open clauses. Tests only the scalars
+   * of required names.
    */
   private isPossibleObject(facts: readonly number[]): boolean {
     const spec = objectSpec(this.all, this.reader, facts, this.limits, { isComplete: false })
     return spec.names.every(({ value, isRequired }) => !isRequired || this.mayHaveValue(value))
   }
 
-  /** Whether every value of `conjunction` satisfies `fact`; false when there is no cheap proof. */
+  /**
+   * Whether every value of `conjunction` satisfies `fact`. Returns false if there is no cheap
+   * proof.
+   */
   private isImplied(conjunction: number, id: number): boolean {
     const negation = this.negation(id)
     return negation === null
@@ -382,7 +389,9 @@ export class JsonLanguage implements Values, Containers {
     return kind === "schema" || kind === "equals" || kind === "either" ? this.all.negation(id) : null
   }
 
-  /** False only when nothing satisfies `conjunction`: containers are taken on trust. */
+  /**
+   * Returns false only if `conjunction` is unsatisfiable. Containers are assumed to be satisfiable.
+   */
   private mayHaveValue(conjunction: number): boolean {
     if (this.plain.ofConjunction(conjunction).some !== 0) return true
     if (this.all.isContradiction(this.all.factsOf(conjunction))) return false
@@ -390,7 +399,7 @@ export class JsonLanguage implements Values, Containers {
     return this.scalars.hasValue(conjunction)
   }
 
-  /** Types that no fact of `conjunction` excludes at first sight. */
+  /** Returns the types that no fact of `conjunction` excludes at sight. */
   private typesOf(conjunction: number): number {
     return this.all.factsOf(conjunction).reduce((bits, id) => {
       const fact = this.all.facts[id]

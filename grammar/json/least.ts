@@ -1,9 +1,10 @@
 /**
- * How deep and how long the least value of a schema is at the least: what every one of its values
- * holds, items and required properties, and what those hold. A value that is longer, or nests
- * deeper, than the bounds can never be finished; it is refused before the text is begun, wherever a
- * text may come to it. Read off the keywords: what several schemas say together, and what only one
- * of some branches says, is left out, so that nothing is refused that has a shorter value.
+ * Lower bounds on the depth and the length of every value of a schema: the required properties and
+ * items that every value contains, and their contents. If every value is longer or deeper than the
+ * limits, no text can be finished, so the schema is refused before a text is begun, wherever a text
+ * may come to such a value. The bounds are read off the keywords. Constraints that follow only from
+ * several schemas together, or that hold in one branch only, are left out, so no schema with a
+ * shorter value is refused.
  */
 import { checkTime } from "../deadline.ts"
 import { checkLimit, fixedBounds, type Limits, limitError } from "../errors.ts"
@@ -14,26 +15,28 @@ import type { JsonNode } from "./read/reader.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 
 interface Least {
-  /** Containers within each other. */
+  /** Number of nested containers. */
   readonly depth: number
-  /** Characters. */
+  /** Number of characters. */
   readonly length: number
 }
 
-/** What every value of one type has: parts, each so many times, and characters beside them. */
+/**
+ * A way to write a value of one type: its parts with their counts, and the characters besides them.
+ */
 interface Way extends Least {
   readonly parts: readonly (readonly [node: SchemaNode, count: number])[]
 }
 
-/** The ways to write a value of a schema, and other schemas that it satisfies. */
+/** The ways to write a value of a schema, and the other schemas that it satisfies. */
 interface Shape {
   readonly ways: readonly Way[]
   readonly all: readonly SchemaNode[]
 }
 
-/** Characters of a member, those of its name aside. */
+/** Characters of a member without its name. */
 const LeastMember = 5
-/** Calls inside each other at first sight. */
+/** The greatest depth of recursion of the first look. */
 const MaxNesting = 200
 
 const noParts: readonly never[] = []
@@ -41,8 +44,8 @@ const scalar: Way = { depth: 0, length: 1, parts: noParts }
 
 /**
  * Whether each of `nodes`, a schema with all that it reaches, surely has a value that can be
- * finished, at first sight: the least values as `checkLeast` takes them, or longer and deeper ones,
- * in one pass that notes two numbers for each.
+ * finished. The test takes the least values like `checkLeast`, or longer and deeper ones, in one
+ * pass with two numbers per schema.
  */
 export class FirstSight {
   private readonly keywordsOf: (node: SchemaNode) => Keywords
@@ -66,7 +69,7 @@ export class FirstSight {
   private lengthOf(node: SchemaNode): number {
     const known = this.lengths[node.id]
     if (known !== undefined) return known
-    // Deeper calls are left to the exact way.
+    // `checkLeast` decides deeper schemas.
     if (this.nesting === MaxNesting) return Number.POSITIVE_INFINITY
     this.lengths[node.id] = 1
     this.depths[node.id] = 1
@@ -115,8 +118,8 @@ export class FirstSight {
 }
 
 /**
- * The schemas of `root` that a value may have to satisfy: all but those that are only denied, or
- * only asked.
+ * Returns the schemas of `root` that a value may have to satisfy: all except those that occur only
+ * under `not` or as a condition.
  */
 export function admittedBy(
   root: SchemaNode,
@@ -126,7 +129,7 @@ export function admittedBy(
   const add = (node: SchemaNode | null | undefined) => {
     if (node !== null && node !== undefined) nodes.add(node)
   }
-  // What is added meanwhile is visited too.
+  // The loop also visits the schemas that are added meanwhile.
   for (const node of nodes) {
     const keywords = keywordsOf(node)
     const { types, conditional } = keywords
@@ -149,8 +152,8 @@ export function admittedBy(
 }
 
 /**
- * Throws `limit` where every value of one of `nodes` is too long, or too deep within so many
- * levels. O(the schemas and their parts).
+ * Throws `limit` if every value of one of `nodes` is too long, or too deep inside `around` levels.
+ * Linear in the schemas and their parts.
  */
 export function checkLeast(
   nodes: Iterable<SchemaNode>,
@@ -169,14 +172,14 @@ export function checkLeast(
   }
 }
 
-/** Notes the least value of `root`, and of all that each of its values has. */
+/** Computes the least value of `root`, and of all schemas on which it depends. */
 function measure(
   root: SchemaNode,
   shapes: Map<SchemaNode, Shape>,
   known: Map<SchemaNode, Least>,
   keywordsOf: (node: SchemaNode) => Keywords,
 ): void {
-  // A stack of its own: references lead ten thousand levels down.
+  // An explicit stack, since chains of references can be ten thousand levels deep.
   const open = [root]
   while (open.length > 0) {
     const next = open[open.length - 1]
@@ -210,7 +213,10 @@ function wayOf(value: JsonNode): Way {
   return { depth: 0, length: sizeOf(value), parts: noParts }
 }
 
-/** Characters of a value, or a few less; more only where they are surely few. */
+/**
+ * Returns a lower bound on the characters of a value, exact or nearly so. It is higher only for
+ * values that are surely short.
+ */
 function sizeOf(value: JsonNode): number {
   switch (value.kind) {
     case "string":
@@ -219,7 +225,7 @@ function sizeOf(value: JsonNode): number {
     case "object": {
       const written = value.end - value.start
       if (written > 0 && written <= fixedBounds.witnessUnits) return written
-      // White space between parts is no part of them.
+      // White space between the parts does not count.
       const parts = value.kind === "array" ? value.items : [...value.members.values()]
       const names = value.kind === "array" ? [] : value.keys
       return parts.reduce((sum, part) => sum + sizeOf(part), 2) + names.join("").length
@@ -244,7 +250,7 @@ function arrayOf(node: SchemaNode, keywords: Keywords): Way {
   const parts: [node: SchemaNode, count: number][] = []
   for (let i = 0; i < prefix.length && i < minItems; i++) parts.push([prefix[i], 1])
   if (rest !== null && minItems > prefix.length) parts.push([rest, minItems - prefix.length])
-  // Brackets and commas, and a character for each item that nothing is said of.
+  // Brackets and commas, and one character for each item without a schema.
   const unsaid = rest === null ? Math.max(0, minItems - prefix.length) : 0
   return { parts, depth: 1, length: 2 + Math.max(0, minItems - 1) + unsaid }
 }
@@ -258,15 +264,15 @@ function objectOf(node: SchemaNode, keywords: Keywords): Way {
   for (const name of names) {
     const value = properties.get(name)
     if (value !== undefined) parts.push([value, 1])
-    // Quotes, a colon, and a comma before all but the first one; a character where nothing is said
-    // of the value.
+    // Quotes, a colon, and a comma before all but the first member; one character for a value
+    // without a schema.
     length += name.length + 3 + (length === 2 ? 0 : 1) + (value === undefined ? 1 : 0)
   }
-  // Beside them other members, of five characters at the least.
+  // Further members have at least five characters each.
   return { parts, depth: 1, length: length + LeastMember * Math.max(0, minProperties - names.size) }
 }
 
-/** Throws `limit` where a keyword asks for more than any text holds. */
+/** Throws `limit` if a keyword requires more than any text can hold. */
 function checkCount(node: SchemaNode, keyword: string, min: number, what: string, unit: string): void {
   if (min <= fixedBounds.witnessUnits) return
   throw limitError(fixedBounds, "witnessUnits.count", min, `${node.pointer}/${keyword}`, {
@@ -276,7 +282,10 @@ function checkCount(node: SchemaNode, keyword: string, min: number, what: string
   })
 }
 
-/** What is not known yet lies around itself: then nothing is told of it. */
+/**
+ * Returns the least value. A part whose least value is unknown contains this schema; it counts as a
+ * scalar.
+ */
 function leastOf(schema: SchemaNode, { ways, all }: Shape, known: ReadonlyMap<SchemaNode, Least>): Least {
   let [depth, length] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (const { parts, ...own } of ways) {
@@ -298,7 +307,7 @@ function leastOf(schema: SchemaNode, { ways, all }: Shape, known: ReadonlyMap<Sc
   return ways.length === 0 ? scalar : { depth, length }
 }
 
-/** The schema of a value so many levels below `root`, along the deepest parts. */
+/** Returns the schema of a value `levels` levels below `root`, along the deepest parts. */
 function deepest(
   root: SchemaNode,
   levels: number,

@@ -1,12 +1,12 @@
 /**
- * What a text may come to, looked at before it is begun: values of optional properties, of items,
- * of names behind a pattern.
+ * Checks before a text is begun what it may come to: values of optional properties, of items, of
+ * names behind a pattern.
  *
- * The language of a schema is made as a text gets to its parts. A part whose alternatives are too
- * many, or whose counts are too large, would end an answer in a `limit` behind its name; so each
- * part that combines schemas is made once when the schema is compiled. Parts that only say what
- * their own members are need no look, and most schemas have no others. What the values read so far
- * add (items that must differ, obligations that are met) is known only then.
+ * The language of a schema is made as a text reaches its parts. A part with too many alternatives
+ * or too large counts would end an answer with a `limit` in the middle of the text. So each part
+ * that combines schemas is made once when the schema is compiled. Parts that only constrain their
+ * own members need no check, and most schemas have no others. Constraints that depend on the values
+ * read so far (items that must differ, obligations that are met) are known only while reading.
  */
 import { weighed } from "../deadline.ts"
 import type { ExprId } from "../lexeme/expr/expr.ts"
@@ -18,31 +18,31 @@ import type { Keywords } from "./read/keywords.ts"
 import type { SchemaNode } from "./refs/refs.ts"
 
 /**
- * So much work is spent on it, in the weight of `checkTime`: some milliseconds, and more where one
- * part alone takes more.
+ * The work that the check may take, in the weight of `checkTime`: some milliseconds, or more if a
+ * single part takes more.
  */
 const MostWork = 4_000
 
 /**
- * So many ways to combine the alternatives of one value are surely few, as a part of the threads
- * that a state may have.
+ * Up to this share of the threads that a state may have, the ways to combine the alternatives of
+ * one value are surely few.
  */
 const FewBranches = 1 / 8
-/** The same for patterns of names that overlap, and for names that ask for others. */
+/** Up to this many overlapping patterns of names, and names that require others, need no check. */
 const FewPatterns = 4
 const FewDependents = 8
-/** Schemas within each other about one value, when their alternatives are counted. */
+/** The greatest depth of schemas for one value when their alternatives are counted. */
 const MaxNesting = 200
 
-/** A schema, its language and all that it reaches. */
+/** A schema, its language and all schemas that it reaches. */
 export interface Reach {
   readonly language: JsonLanguage
-  /** The conjunction that says what the schema says. */
+  /** The conjunction that is equivalent to the schema. */
   readonly value: number
   readonly nodes: readonly SchemaNode[]
 }
 
-/** Throws `limit` where some value that a text may come to cannot be made. */
+/** Throws `limit` if some value that a text may come to cannot be made. */
 export function checkReach({ language, value: root, nodes }: Reach): void {
   const keywordsOf = (node: SchemaNode) => language.reader.of(node)
   const fewBranches = FewBranches * language.limits.threads
@@ -75,10 +75,10 @@ export function checkReach({ language, value: root, nodes }: Reach): void {
   }
 }
 
-/** Makes what a value of `conjunction` begins with, and adds the conjunctions of its parts. */
+/** Makes the beginnings of a value of `conjunction`, and adds the conjunctions of its parts. */
 function make(language: JsonLanguage, conjunction: number, add: (part: number) => void): void {
   if (!language.isProductive(conjunction)) return
-  // `follow` computes what may come behind the opening bracket. It throws where too many counts
+  // `follow` computes what may come after the opening bracket. It throws if too many counts
   // combine.
   for (const { frames } of language.valueSteps(conjunction))
     for (const frame of frames) if (frame instanceof ArrayFrame) frame.follow(0, null)
@@ -90,7 +90,7 @@ function make(language: JsonLanguage, conjunction: number, add: (part: number) =
   for (const { items } of language.arraysOf(conjunction)) for (const item of items) add(item)
 }
 
-/** The schema that `conjunction` consists of; null where it says more. */
+/** Returns the schema that `conjunction` consists of, or null if it has other facts. */
 function schemaOf(language: JsonLanguage, conjunction: number): SchemaNode | null {
   const { all } = language
   const facts = all.factsOf(conjunction)
@@ -99,7 +99,7 @@ function schemaOf(language: JsonLanguage, conjunction: number): SchemaNode | nul
   return fact.kind === "schema" && fact.positive ? fact.node : null
 }
 
-/** Whether a schema alone says of each part what it must satisfy. */
+/** Whether a schema alone determines the constraint on each part. */
 function saysItsParts(keywords: Keywords): boolean {
   return (
     !keywords.isCombined &&
@@ -114,7 +114,7 @@ function saysItsParts(keywords: Keywords): boolean {
   )
 }
 
-/** The schemas of members and of items, where there may be any. */
+/** Yields the schemas of members and of items, for the types that are allowed. */
 function* partsOf({ types, properties, additional, prefix, rest }: Keywords): Generator<SchemaNode> {
   if ((types & Types.object) !== 0) {
     yield* properties.values()
@@ -126,7 +126,7 @@ function* partsOf({ types, properties, additional, prefix, rest }: Keywords): Ge
   }
 }
 
-/** Whether a schema has anything by which it might be risky: most have nothing. */
+/** Whether a schema has a feature that might be risky; most have none. */
 function isSuspect(keywords: Keywords, fewBranches: number): boolean {
   return (
     !saysItsParts(keywords) ||
@@ -137,8 +137,8 @@ function isSuspect(keywords: Keywords, fewBranches: number): boolean {
 }
 
 /**
- * By node id: whether its values may hold some that combine many schemas; null where none do.
- * `suspects`: those that might.
+ * Returns, by node id, whether the values of a schema may contain some that combine many schemas.
+ * Returns null if none do. `suspects` are the schemas that might.
  */
 function leadsToRisk(
   nodes: readonly SchemaNode[],
@@ -146,7 +146,7 @@ function leadsToRisk(
   keywordsOf: (node: SchemaNode) => Keywords,
   fewBranches: number,
 ): readonly boolean[] | null {
-  /** By node id; 1 while they are counted, for schemas that are around themselves. */
+  /** By node id; 1 while they are being counted, for schemas that contain themselves. */
   const branches: number[] = []
   let nesting = 0
   const branchesOf = (node: SchemaNode): number => {
@@ -158,7 +158,7 @@ function leadsToRisk(
       branches[node.id] = ownBranches(keywords, fewBranches)
       return branches[node.id]
     }
-    // What lies deeper is looked at.
+    // Deeper schemas count as risky.
     if (nesting === MaxNesting) return fewBranches + 1
     nesting++
     branches[node.id] = countBranches(keywords, branchesOf)
@@ -176,7 +176,7 @@ function leadsToRisk(
   }
   const leads: boolean[] = []
   for (const node of risky) leads[node.id] = true
-  // What is added meanwhile is visited too.
+  // The loop also visits the schemas that are added meanwhile.
   for (const node of risky) {
     for (const parent of above[node.id] ?? []) {
       if (leads[parent.id]) continue
@@ -187,10 +187,10 @@ function leadsToRisk(
   return leads
 }
 
-/** Whether making a value of a schema may take more than a bound allows. */
+/** Whether making a value of a schema may exceed a limit. */
 function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number, fewBranches: number): boolean {
   const { patterns, patternProperties, dependentRequired, dependentSchemas } = keywords
-  // What is searched or counted: rare, and told only by doing it.
+  // Searches and counts are rare, and their cost is known only afterwards.
   if (keywords.contains !== null || patterns.length > 1 || patterns.some(isSearched)) return true
   if (keywords.unevaluatedProperties !== null || keywords.unevaluatedItems !== null) return true
   if (patternProperties.length > FewPatterns) return true
@@ -201,7 +201,7 @@ function isRisky(keywords: Keywords, branchesOf: (node: SchemaNode) => number, f
   )
 }
 
-/** In how many ways the schemas that have a say in place can be combined, about. */
+/** Returns roughly the number of ways to combine the in-place schemas. */
 function countBranches(keywords: Keywords, branchesOf: (node: SchemaNode) => number): number {
   const { any, one, all, not, conditional } = keywords
   let branches = keywords.patterns.length > 0 ? 2 : 1
@@ -217,21 +217,23 @@ function countBranches(keywords: Keywords, branchesOf: (node: SchemaNode) => num
   return branches
 }
 
-/** Containers that are listed: each is an alternative. */
+/** Returns the number of listed containers; each is an alternative. */
 function containersOf({ enum: values }: Keywords): number {
   return values === null
     ? 0
     : values.reduce((sum, { kind }) => sum + (kind === "array" || kind === "object" ? 1 : 0), 0)
 }
 
-/** In how many ways a schema that is not combined of others can be met or missed, about. */
+/**
+ * Returns roughly the number of ways to satisfy or to violate a schema without in-place schemas.
+ */
 function ownBranches(keywords: Keywords, fewBranches: number): number {
   const { properties, required, patternProperties, patterns } = keywords
   const isDenied = properties.size + required.length + patternProperties.length > fewBranches
   return Math.max(1, containersOf(keywords)) * (patterns.length > 0 ? 2 : 1) * (isDenied ? 2 : 1)
 }
 
-/** Whether a pattern may have no text, or one that is far away. */
+/** Whether a pattern may have no text, or only a long one. */
 function isSearched(pattern: ExprId): boolean {
   return (flags(pattern) & Searched) !== 0
 }

@@ -1,8 +1,9 @@
 /**
- * Why nothing satisfies a schema, in words: the outermost part that is required and impossible.
+ * The reason why a schema is unsatisfiable, in words: the outermost part that is required and
+ * impossible.
  *
- * Follows what holds in any case (`allOf`, `$ref`) and required properties and items down to where
- * the contradiction is; a contradiction between choices is told where they are.
+ * The search follows the schemas that always hold (`allOf`, `$ref`) and required properties and
+ * items down to the contradiction. A contradiction between choices is reported at the choices.
  */
 
 import { AllTypes, Types } from "./facts/conjunction.ts"
@@ -67,7 +68,7 @@ export function whyEmpty(language: JsonLanguage, root: SchemaNode): Reason {
   return { path: root.pointer, message: "its keywords contradict each other: no value satisfies all of them" }
 }
 
-/** What one schema says of the value of `name`; patterns aside. */
+/** Returns the constraints of one schema on the value of `name`, without patterns. */
 function valuesOf(keywords: Keywords, name: string): SchemaNode[] {
   const declared = keywords.properties.get(name)
   if (declared !== undefined) return [declared]

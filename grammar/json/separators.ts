@@ -1,6 +1,6 @@
 /**
- * Values whose commas and colons are written in another way: the lexemes are `spelling.ts`'s, and
- * what finishes a text is translated, since frames write it as JSON.
+ * Values whose commas and colons are written in another way. The lexemes come from `spelling.ts`.
+ * The texts that frames finish with are translated, since frames write them as JSON.
  */
 import { type Expectation, Frame, type Step } from "../frame.ts"
 
@@ -9,7 +9,7 @@ interface Written {
   readonly colon: string
 }
 
-/** The same steps, whose frames finish a text with these marks. */
+/** Returns the same steps, whose frames finish a text with these marks. */
 export function separatedSteps(steps: readonly Step[], written: Written): Step[] {
   return new Separators(written).steps(steps)
 }
@@ -36,7 +36,7 @@ class Separators {
     return made
   }
 
-  /** A JSON text with the marks. */
+  /** Returns a JSON text with the marks in place of commas and colons. */
   write(json: string): string {
     return json.replace(/"(?:[^"\\]|\\.)*"?|[,:]/gs, (part) => {
       if (part === ",") return this.written.comma

@@ -1,5 +1,5 @@
 /**
- * How values are spelled: the policy, and the lexemes between the values with the white space that
+ * The spelling of values: the policy, and the lexemes between the values with the white space that
  * it allows around them.
  *
  * Each gap belongs to exactly one lexeme: the space after `{ [ ,` and `:` to that mark, the space
@@ -15,28 +15,28 @@ import { utf8 } from "../utf8.ts"
 type Whitespace = "bounded" | "none" | "spaced" | "any"
 
 /**
- * How values are spelled; none of it changes which values are accepted, only `order` which key
- * orders.
+ * The spelling of values. It does not change which values are accepted, except that `order`
+ * restricts the order of keys.
  */
 export interface SurfacePolicy {
   readonly order: "schema" | "any"
   readonly whitespace: Whitespace
   readonly escapes: Escapes
   readonly numbers: "plain" | "json"
-  /** What stands between values, where a constraint says so itself. */
+  /** The marks between values, if a constraint defines them itself. */
   readonly marks?: Marks
 }
 
-/** Expressions. */
+/** Marks as expressions. */
 interface Marks {
   /** White space in every gap, but not at the ends of the text. */
   readonly gap?: ExprId
-  /** The comma and the colon, without the gaps around them. None is empty. */
+  /** The comma and the colon, without the gaps around them. Neither is empty. */
   readonly comma?: ExprId
   readonly colon?: ExprId
 }
 
-/** Lexeme states. */
+/** The marks as lexeme states. */
 export interface Punctuation {
   readonly openObject: number
   readonly openArray: number
@@ -48,19 +48,22 @@ export interface Punctuation {
   readonly closeArray: number
   readonly comma: number
   readonly colon: number
-  /** White space around the whole text; null: none. */
+  /** White space around the whole text, or null if there is none. */
   readonly outer: number | null
-  /** Whether all that is written is JSON. */
+  /** Whether everything that is written is JSON. */
   readonly isJson: boolean
-  /** How a comma and a colon can be written, where they cannot as such. */
+  /** Possible texts of a comma and a colon, if they cannot be written as such. */
   readonly written: { readonly comma: string; readonly colon: string } | null
 }
 
-/** By policy, which requests may say: bounded. */
+/** By policy. Requests can choose policies, so the number is bounded. */
 const known = new Map<string, Punctuation>()
 const MaxKnown = 256
 
-/** The same for all schemas: lexeme states last as long as the process. */
+/**
+ * Returns the lexemes of a policy. All schemas share them: lexeme states last as long as the
+ * process.
+ */
 export function punctuation({ whitespace, marks }: SurfacePolicy): Punctuation {
   const key = marks === undefined ? whitespace : `${whitespace} ${marks.gap} ${marks.comma} ${marks.colon}`
   let made = known.get(key)
@@ -72,10 +75,10 @@ export function punctuation({ whitespace, marks }: SurfacePolicy): Punctuation {
   return made
 }
 
-/** As `policy`, with at most `count` characters of white space in a gap. */
+/** Returns `policy` with at most `count` characters of white space in a gap. */
 export function withMostWhitespace(policy: SurfacePolicy, count: number | null): SurfacePolicy {
   const { whitespace } = policy
-  // These are narrower, unless none is allowed.
+  // These policies are narrower already, unless no white space is allowed.
   if (count === null || whitespace === "none" || (whitespace === "spaced" && count > 0)) return policy
   const space = exprs.codePoints([9, 10, 13, 13, 0x20, 0x20])
   return { ...policy, marks: { ...policy.marks, gap: exprs.loop(space, 0, count) } }
@@ -118,7 +121,7 @@ function isMark(expr: ExprId | undefined, mark: string): boolean {
   return exprs.isNever(exprs.and([expr, exprs.not(marks)]))
 }
 
-/** Whether the lexeme accepts the mark by itself. */
+/** Whether the lexeme accepts the mark alone. */
 function accepts(lexeme: number, mark: string): boolean {
   const state = lexemes.run(lexeme, utf8(mark))
   return state !== Dead && lexemes.tags[state] !== 0

@@ -1,7 +1,7 @@
 /**
- * How the parts of a schema's language ask for each other: an array for the values of its items, an
- * object for those of its members, a witness for all of them. `language.ts` is what answers; nobody
- * else needs to know it.
+ * The interface through which the parts of a schema's language use each other: an array asks for
+ * the values of its items, an object for those of its members, a witness for all of them.
+ * `language.ts` implements it, and no other file depends on that one.
  */
 import type { Limits } from "../errors.ts"
 import type { Step } from "../frame.ts"
@@ -12,32 +12,36 @@ import type { ListedParts } from "./scalar/listed.ts"
 import type { Scalars } from "./scalar/scalars.ts"
 import type { Punctuation, SurfacePolicy } from "./spelling.ts"
 
-/** No value: what `scalarPart` answers of an empty part. */
+/** The result of `scalarPart` for an empty part. */
 export const NoPart = -1
 
-/** How what is asked of one value is put together. */
+/** Operations that combine the constraints on one value. */
 export interface Demands {
-  /** `conjunction` and these facts. */
+  /** Returns the conjunction of `conjunction` and these facts. */
   and(conjunction: number, facts: readonly number[]): number
-  /** False only where nothing satisfies `conjunction`, nor what asks for more. */
+  /**
+   * Returns false only if `conjunction`, and every conjunction with more facts, is unsatisfiable.
+   */
   canBeMet(conjunction: number): boolean
   /**
-   * The part of a conjunction of which `fact` holds, or does not: a conjunction, or `NoPart`. Null
-   * where containers may belong to it, or nothing is known of it.
+   * Returns the part of a conjunction for which `fact` holds, or does not: a conjunction, or
+   * `NoPart`. Returns null if containers may belong to it, or if it is unknown.
    */
   scalarPart(conjunction: number, fact: number, holds: boolean): number | null
-  /** The fact that holds where `fact` does not; null for facts about parts of containers. */
+  /**
+   * Returns the fact that holds where `fact` does not, or null for facts about parts of containers.
+   */
   negation(fact: number): number | null
   /**
-   * The parts of a conjunction that many of `chances` tell apart by lists of scalars; null where
-   * few do. Memoised by `chances`.
+   * Returns the parts into which many of `chances` split a conjunction by lists of scalars, or null
+   * if few do. Memoized by `chances`.
    */
   listedParts(conjunction: number, chances: readonly Chance[]): ListedParts | null
 }
 
 /**
- * The demands of a language, but for which can be met: no value is cut into parts by facts that are
- * no lists.
+ * Returns the demands of a language with another `canBeMet`. No value is cut into parts, except by
+ * lists of scalars.
  */
 export function wholeValues(demands: Demands, canBeMet: Demands["canBeMet"]): Demands {
   return {
@@ -49,7 +53,7 @@ export function wholeValues(demands: Demands, canBeMet: Demands["canBeMet"]): De
   }
 }
 
-/** The values of conjunctions. */
+/** Operations on the values of conjunctions. */
 export interface Values extends Demands {
   readonly limits: Limits
   readonly policy: SurfacePolicy
@@ -58,31 +62,31 @@ export interface Values extends Demands {
   readonly scalars: Scalars
   /** Whether some value satisfies `conjunction`. */
   isProductive(conjunction: number): boolean
-  /** The ways to begin a value of `conjunction`; none if nothing satisfies it. */
+  /** Returns the ways to begin a value of `conjunction`; empty if it is unsatisfiable. */
   valueSteps(conjunction: number): readonly Step[]
-  /** The same where they have been asked for; else none. */
+  /** Returns the memoized result of `valueSteps`; empty if it was not called before. */
   knownSteps(conjunction: number): readonly Step[]
-  /** A short text of `conjunction`, which must be productive. Throws `limit`. */
+  /** Returns a short text of `conjunction`, which must be productive. Throws `limit`. */
   witness(conjunction: number): string
-  /** What array rules need to know of values, where `isProductive` says which have any. */
+  /** Returns the operations for array rules, with `isProductive` as the test for values. */
   itemValues(isProductive: Lookup): ItemValues
 }
 
-/** What array rules need to know of values. */
+/** The operations on values that array rules need. */
 export interface ItemValues {
   readonly limits: Limits
   and(conjunction: number, facts: readonly number[]): number
   isProductive: Lookup
   /**
-   * For each value of a finite conjunction, the fact "differs from it"; null: infinitely many
-   * values.
+   * Returns the fact "differs from it" for each value of a conjunction, or null if there are
+   * infinitely many values.
    */
   differences(conjunction: number): readonly number[] | null
 }
 
 /**
- * The pointer of the one among these values that has begun as a lexeme of which `beganAs` is true;
- * null: none, as far as is known.
+ * Returns the pointer of the candidate whose value began with a lexeme for which `beganAs` returns
+ * true, or null if none is known.
  */
 export function pathOfBegun(
   values: Values,

@@ -1,8 +1,8 @@
 /**
  * Witnesses: one short text of each conjunction that has a value, to complete texts with.
  *
- * A scalar if there is one, else the first container whose parts are all of lower rank, so that the
- * recursion ends.
+ * A witness is a scalar if there is one, else the first container whose parts all have lower rank,
+ * so that the recursion ends.
  */
 import { checkLimit, fixedBounds, type Limits, limitError, placed } from "../errors.ts"
 import { leastBytes, shortestCompletion } from "../lexeme/completion.ts"
@@ -20,26 +20,31 @@ import { type Demands, type Values, wholeValues } from "./values.ts"
 const decoder = new TextDecoder()
 const noText = new Uint8Array(0)
 /**
- * With fewer values excluded the next one is searched among the states, which is surely shortest.
+ * With fewer excluded values, a search among the states finds the next one. Its result is certainly
+ * the shortest.
  */
 const FewExcluded = 4
 /**
- * Values within values that are written by recursion; what lies deeper is written first, by itself.
+ * The greatest depth of nested values that are written by recursion. Deeper values are written
+ * first, on their own.
  */
 const MaxRecursion = 64
-/** Integers tried in a row before the next one is taken to be far away. */
+/** After this many integers in a row without a value, the search for integers ends. */
 const MaxMisses = 1_000
 
-/** Values with the containers among them: what a text of a conjunction is chosen from. */
+/** Values and containers: the sources of a text of a conjunction. */
 export interface Containers extends Values {
   readonly limits: Limits
-  /** The rank of a productive conjunction: it has a value whose parts are all of lower rank. */
+  /**
+   * Returns the rank of a productive conjunction: it has a value all of whose parts have lower
+   * rank.
+   */
   rank(conjunction: number): number
   objectsOf(conjunction: number): readonly ObjectSpec[]
   arraysOf(conjunction: number): readonly ArraySpec[]
 }
 
-/** Thrown where recursion gets deep, caught where it began. */
+/** Thrown when the recursion is too deep, and caught where it began. */
 class Deferred {
   readonly conjunction: number
 
@@ -53,9 +58,9 @@ export class Witnesses {
   private readonly demands: Demands
   private readonly finite: FiniteValues
   private readonly known = new Map<number, string>()
-  /** Values around the one that is being written down. */
+  /** The number of values around the one that is being written. */
   private depth = 0
-  /** Short scalars by conjunction, as far as they were asked for. */
+  /** By conjunction: the short scalars found so far. */
   private readonly scalars = new Map<
     number,
     { found: { text: string; fact: number }[]; more: Generator<string> }
@@ -67,7 +72,7 @@ export class Witnesses {
     this.finite = finite
   }
 
-  /** Throws `limit` when it nests too deep or gets too long. */
+  /** Returns a text of `conjunction`. Throws `limit` if it nests too deep or gets too long. */
   of(conjunction: number): string {
     const text = this.known.get(conjunction)
     if (text !== undefined) return text
@@ -76,7 +81,10 @@ export class Witnesses {
     return this.write(conjunction)
   }
 
-  /** Each value that lies too deep is written before those around it are begun once more. */
+  /**
+   * Writes a text. Values that are too deep are written first, then the values around them are
+   * begun again.
+   */
   private outermost(conjunction: number): string {
     const pending = [conjunction]
     const { limits } = this.language
@@ -111,7 +119,7 @@ export class Witnesses {
     } finally {
       this.depth--
     }
-    // Values that hold each other twice double at every level.
+    // Values that contain each other twice double in length at every level.
     checkLimit(fixedBounds, "witnessUnits", text.length, this.language.all.pathOf(conjunction))
     this.known.set(conjunction, text)
     return text
@@ -121,8 +129,8 @@ export class Witnesses {
     const other = this.otherValue(conjunction)
     if (other !== null) return other
     let shortest: Uint8Array | null = null
-    // What is surely longer is not spelled out: that may be a string of a million characters beside
-    // null.
+    // Texts that are surely longer are not computed. Beside `null` there may be a string of a
+    // million characters.
     const scalars = this.language.scalars.lexemes(conjunction).sort((a, b) => leastBytes(a) - leastBytes(b))
     for (const lexeme of scalars) {
       if (shortest !== null && leastBytes(lexeme) >= shortest.length) break
@@ -131,14 +139,14 @@ export class Witnesses {
     }
     if (shortest !== null) return decoder.decode(shortest)
     for (const rank of [this.rankOf(conjunction), this.language.rank(conjunction)]) {
-      // A scalar has no parts, whenever it was asked for first.
+      // A scalar has no parts, so its rank does not matter.
       const isLower = (part: number) =>
         part !== this.language.all.never &&
         this.language.isProductive(part) &&
         (this.rankOf(part) < rank || this.language.scalars.hasValue(part))
       for (const spec of this.language.arraysOf(conjunction)) {
         const start = arrayLanguage(spec, this.language, "", isLower).start()
-        // Items that must differ take much work: not for a text that will be too long.
+        // Items that must differ take much work, so the length of the text is checked first.
         if (start !== null && spec.unique && spec.min > 1)
           this.checkItems(spec, this.language.all.pathOf(conjunction))
         if (start !== null) return `[${start.finish(1, noText)}`
@@ -162,8 +170,8 @@ export class Witnesses {
   }
 
   /**
-   * A text of a conjunction from which values are excluded, by a list of those without: all there
-   * are, or short scalars. Null: there is no such list.
+   * Returns a text of a conjunction with excluded values, from a list of values without the
+   * exclusions: all values, or short scalars. Returns null if there is no such list.
    */
   private otherValue(conjunction: number): string | null {
     const excluded = new Set(
@@ -196,13 +204,13 @@ export class Witnesses {
         if (!excluded.has(found[i].fact)) return found[i].text
       }
     } catch (error) {
-      // A generator that has thrown has no more texts: who asks next begins again.
+      // A generator that has thrown yields no more texts. The next call begins again.
       this.scalars.delete(conjunction)
       throw error
     }
   }
 
-  /** Texts of small integers of `conjunction`, or else of short strings. */
+  /** Yields texts of small integers of `conjunction`, or else of short strings. */
   private *shortScalars(conjunction: number): Generator<string> {
     const lexeme = this.language.scalars.numberLexeme(conjunction)
     for (let i = 0, misses = 0; lexeme !== Dead && misses < MaxMisses; i++, misses++) {
@@ -214,7 +222,10 @@ export class Witnesses {
     if (expr !== null) for (const text of shortStrings(expr)) yield JSON.stringify(text)
   }
 
-  /** Rank without what was added while reading: that unique items differ from those before them. */
+  /**
+   * Returns the rank without the facts that reading added: that unique items differ from those
+   * before them.
+   */
   private rankOf(conjunction: number): number {
     return this.language.rank(this.language.all.withoutExclusions(conjunction))
   }
