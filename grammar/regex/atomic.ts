@@ -1,11 +1,14 @@
 /**
- * Atomic groups and possessive quantifiers, `(?>…)` and `a++`: of the matches of the group only the first that is found counts.
+ * Atomic groups and possessive quantifiers, `(?>…)` and `a++`: only the first match that the group
+ * finds counts.
  *
- * ECMAScript lacks them, yet each that matters has an equal spelling: `[ab]++` is `[ab]+(?![ab])`, and `(?>a|ab)` is `a|(?!a)ab`.
- * Where a text can match a part in one way only (no match is the beginning of another), the part is as good as atomic. A choice
- * takes an alternative if none before it matches; a greedy repetition of such a part goes on as far as it can; in a sequence each
- * part is settled for itself if what follows it never makes it give something back. What fits none of this is refused.
- * The tree is changed in place, so that the rest of the translation meets plain groups and lookaheads.
+ * ECMAScript lacks them, but each of those that this file accepts has an equal spelling: `[ab]++`
+ * is `[ab]+(?![ab])`, and `(?>a|ab)` is `a|(?!a)ab`. If a text can match a part in only one way (no
+ * match is a prefix of another), the part is already as good as atomic. A choice takes an
+ * alternative if none before it matches. A greedy repetition of such a part goes on as far as it
+ * can. In a sequence each part is rewritten by itself if what follows it never makes it backtrack.
+ * All other cases are refused. The tree is changed in place, so that the rest of the translation
+ * meets only plain groups and lookaheads.
  */
 import type { AST } from "@eslint-community/regexpp"
 import { checkTime } from "../deadline.ts"
@@ -16,14 +19,17 @@ import { modified, type RegexFlags } from "./read.ts"
 
 const { and, anyChar, anyText, concat, isNever, loop } = exprs
 
-/** What the translation knows of a part. */
+/** Facts about parts that the translation provides. */
 export interface Parts {
-  /** The expression of a part without assertions; null: it has some. */
+  /** Returns the expression of a part without assertions; null if it has some. */
   plainOf(node: AST.Element, flags: RegexFlags): ExprId | null
   canBeEmpty(node: AST.Element): boolean
 }
 
-/** Writes the atomic groups of `pattern` without any, in place. Throws `unsupported` at one that has no such spelling. */
+/**
+ * Rewrites the atomic groups of `pattern` in place. Throws `unsupported` at one that has no such
+ * spelling.
+ */
 export function settleAtomics(
   pattern: AST.Pattern,
   atomics: ReadonlySet<AST.Node>,
@@ -39,7 +45,7 @@ class Settling {
   private readonly parts: Parts
   private readonly known = new Map<AST.Node, ExprId | null>()
   private readonly path: string
-  /** Parts that match in one way, which their expression does not tell. */
+  /** Parts that were rewritten to match in only one way, which their expression does not show. */
   private readonly settled = new Set<AST.Node>()
 
   constructor(atomics: ReadonlySet<AST.Node>, parts: Parts, path: string) {
@@ -48,7 +54,7 @@ class Settling {
     this.path = path
   }
 
-  /** Of a part whose inside is settled. */
+  /** Returns the expression of a part whose inside has been rewritten. */
   private plainOf(node: AST.Element, flags: RegexFlags): ExprId | null {
     let expr = this.known.get(node)
     if (expr === undefined) {
@@ -58,7 +64,10 @@ class Settling {
     return expr
   }
 
-  /** From the end of each sequence, so that what follows a part is plain already. */
+  /**
+   * Rewrites the atomic groups inside. Goes from the end of each sequence, so that what follows a
+   * part is already plain.
+   */
   inside(alternatives: readonly AST.Alternative[], flags: RegexFlags): void {
     for (const alternative of alternatives) {
       const made: AST.Element[] = []
@@ -86,7 +95,7 @@ class Settling {
     }
   }
 
-  /** `rest`: what follows in the sequence; null: it is unknown. */
+  /** `rest` is what follows in the sequence; null if it is unknown. */
   private atomic(node: AST.Group, rest: ExprId | null, flags: RegexFlags): AST.Group {
     const [only, other] = node.alternatives
     const isOne = other === undefined && only.elements.length === 1
@@ -94,14 +103,17 @@ class Settling {
     return this.choice(node, node, flags)
   }
 
-  /** Whether `loop` is a repetition whose iterations cannot begin what follows. */
+  /**
+   * Returns whether `loop` is a repetition whose iterations cannot match the beginning of what
+   * follows.
+   */
   private givesNothing(loop: AST.Element, rest: ExprId | null, flags: RegexFlags): boolean {
     if (rest === null || loop.type !== "Quantifier" || !loop.greedy) return false
     const body = this.plainOf(loop.element, flags)
     return body !== null && this.isSingle(loop.element, flags) && this.areApart(body, rest)
   }
 
-  /** The first alternative that matches, in the first way in which it does. */
+  /** Returns the first alternative that matches, in the first way in which it does. */
   private choice(group: AST.Group, at: AST.Node, flags: RegexFlags): AST.Group {
     if (this.isSingle(group, flags)) return group
     const exprsOf = group.alternatives.map(({ elements }) => this.sequenceOf(elements, flags))
@@ -137,7 +149,7 @@ class Settling {
     return made
   }
 
-  /** `element` in the first way in which it matches. */
+  /** Returns `element` in the first way in which it matches. */
   private alone(element: AST.Element, at: AST.Node, flags: RegexFlags): AST.Element {
     if (element.type === "Group") return this.choice(element, at, modified(flags, element.modifiers))
     if (element.type === "CapturingGroup")
@@ -146,7 +158,8 @@ class Settling {
     const { min, max, greedy } = element
     let body = element.element
     if (!this.isSingle(body, flags)) {
-      // Later iterations are no reason to read an earlier one in another way: the repetition may end behind each.
+      // Later iterations never make an earlier one match in another way, because the repetition may
+      // end after each.
       if (min > 1) return this.refuse(at)
       body = this.alone(body, at, flags) as AST.QuantifiableElement
     }
@@ -172,7 +185,7 @@ class Settling {
     throw new GrammarError("unsupported", errorPath(this.path, node.start), message)
   }
 
-  /** Whether no match of `element` is the beginning of another one. */
+  /** Returns whether no match of `element` is a prefix of another one. */
   private isSingle(element: AST.Element, flags: RegexFlags): boolean {
     if (this.settled.has(element) || element.type === "Assertion") return true
     const expr = this.plainOf(element, flags)
@@ -189,12 +202,12 @@ class Settling {
     return expr !== null && isNever(and([expr, concat(expr, loop(anyChar, 1, Number.POSITIVE_INFINITY))]))
   }
 
-  /** Whether no text begins with both. */
+  /** Returns whether no text has a prefix in both. */
   private areApart(a: ExprId, b: ExprId): boolean {
     return isNever(and([concat(a, anyText), concat(b, anyText)]))
   }
 
-  /** Null where there are assertions. */
+  /** Returns null if there are assertions. */
   private sequenceOf(elements: readonly AST.Element[], flags: RegexFlags): ExprId | null {
     let made: ExprId | null = Empty
     for (const element of elements.toReversed()) made = this.before(element, made, flags)

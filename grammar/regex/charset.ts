@@ -1,8 +1,10 @@
 /**
- * Character classes: from regexpp's nodes to sets of code points, and of strings in the `v` mode.
+ * Translates character classes from regexpp's nodes to sets of code points, and of strings in the
+ * `v` mode.
  *
- * Under `i`, the `u` mode matches a character if one of the class folds like it: the closure is taken of the whole class,
- * before a `[^`. The `v` mode folds every operand, so that `&&`, `--` and complements work on folded sets.
+ * Under `i`, the `u` mode matches a character if it is equal to a member of the class after
+ * folding: the closure is taken of the whole class, before a `[^`. The `v` mode folds every
+ * operand, so that `&&`, `--` and complements work on folded sets.
  */
 import type { AST } from "@eslint-community/regexpp"
 import { GrammarError } from "../errors.ts"
@@ -19,7 +21,7 @@ import {
   wordCharacters,
 } from "./unicode.ts"
 
-/** Characters, and texts of no or several characters (only in the `v` mode). */
+/** A set of characters, and in the `v` mode of texts with no or several characters. */
 export interface CharSet {
   ranges: CodePointRanges
   strings: readonly string[]
@@ -35,13 +37,16 @@ type SetNode =
   | AST.ClassSubtraction
   | AST.ClassStringDisjunction
 
-/** What a character, class or escape matches. */
+/** Returns what a character, class or escape matches. */
 export function charSetOf(node: SetNode, flags: RegexFlags, path: string): CharSet {
   const set = readSet(node, flags, path)
   return flags.ignoreCase ? { ranges: foldClosure(set.ranges), strings: set.strings } : set
 }
 
-/** Word characters of `\w` and `\b`: under `i` also what folds like one. */
+/**
+ * Returns the word characters of `\w` and `\b`; under `i` also those that are equal to one after
+ * folding.
+ */
 export function wordRanges(flags: RegexFlags): CodePointRanges {
   return flags.ignoreCase ? foldClosure(wordCharacters) : wordCharacters
 }
@@ -51,7 +56,7 @@ function plain(ranges: CodePointRanges): CharSet {
 }
 
 function readSet(node: SetNode, flags: RegexFlags, path: string): CharSet {
-  // In the `v` mode every operand is closed, so set operations see whole folding classes.
+  // In the `v` mode every operand is closed, so that set operations work on whole folding classes.
   const close = (ranges: CodePointRanges) =>
     flags.ignoreCase && flags.unicodeSets ? foldClosure(ranges) : ranges
   switch (node.type) {
@@ -101,7 +106,9 @@ function readSet(node: SetNode, flags: RegexFlags, path: string): CharSet {
   }
 }
 
-/** The least character that folds like `point`: strings are compared by it. */
+/**
+ * Returns the least character that is equal to `point` after folding. Strings are compared by it.
+ */
 function folded(point: number): number {
   return foldClosure([point, point])[0]
 }

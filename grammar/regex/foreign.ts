@@ -1,16 +1,22 @@
-/** What reports say of patterns: which parts of them are another dialect's, and what they were read as. */
+/**
+ * The parts of patterns that are written in another dialect, and what they were read as, for
+ * reports.
+ */
 import type { Limits } from "../errors.ts"
 import type { KeywordNote } from "../report.ts"
 import { readPattern } from "./read.ts"
 
-/** A pattern that was read, and where it stands. */
+/** A pattern that was read, and its place. */
 export interface PlacedPattern {
   readonly path: string
   readonly pattern: string
   readonly flags?: string
 }
 
-/** What was read as another dialect's in `patterns`, each of which was read before; undefined: nothing. */
+/**
+ * Returns a note on the foreign parts of `patterns`; undefined if there are none. Each pattern must
+ * have been read before.
+ */
 export function foreignNote(patterns: readonly PlacedPattern[], limits: Limits): string | undefined {
   const readings = new Map<string, string>()
   for (const { pattern, flags = "", path } of patterns) {
@@ -22,7 +28,7 @@ export function foreignNote(patterns: readonly PlacedPattern[], limits: Limits):
   return `another dialect's: read ${each.join(", ")}`
 }
 
-/** The notes of what is no schema: of the patterns that are another dialect's. */
+/** Returns the notes on foreign parts of `patterns` for an input that is not a schema. */
 export function patternNotes(patterns: readonly PlacedPattern[], limits: Limits): KeywordNote[] {
   return patterns.flatMap((each) => {
     const note = foreignNote([each], limits)

@@ -1,20 +1,23 @@
 /**
- * Patterns that were read, by their source and the limits that refuse some: schemas and grammars write the same few again and again,
- * and reading one takes 50 µs and more.
+ * Memoized patterns, by their source and by the limits that can refuse one. Schemas and grammars
+ * repeat the same few patterns, and reading one takes 50 µs and more.
  */
 import type { Limits } from "../errors.ts"
 import type { ExprId } from "../lexeme/expr/expr.ts"
 import { ownText } from "../utf8.ts"
 
-/** UTF-16 units of sources that are kept. */
+/** Most UTF-16 units of sources that are kept. */
 const MaxUnits = 1 << 20
 
-/** For one way to read patterns. */
+/** The patterns that were read in one way. */
 export class KnownPatterns {
   private readonly known = new Map<string, ExprId>()
   private units = 0
 
-  /** What `source` was read as under these limits. Else what `read` answers, which is kept unless it is null. */
+  /**
+   * Returns the memoized result for `source` under these limits, or else that of `read`, which is
+   * kept unless it is null.
+   */
   of<Read extends ExprId | null>(source: string, limits: Limits, read: () => Read): ExprId | Read {
     const key = `${limits.regexBytes} ${limits.maxRepeat} ${limits.lookarounds} ${source}`
     const known = this.known.get(key)

@@ -1,10 +1,11 @@
 /**
- * ECMAScript patterns as expressions.
+ * Translates ECMAScript patterns into expressions.
  *
- * Parts without assertions are translated bottom up. A sequence with assertions is built from its end: each part gets
- * what follows it (its rest), since `$`, `\b` and lookaheads speak about that; inside a repetition the rest is unknown
- * and the assertions stay nodes. Whether `^` holds is mostly known from the parts before it.
- * A search is Σ* R Σ*, with `^` taken as read in front of a first R and as failed in front of a later one.
+ * Parts without assertions are translated bottom up. A sequence with assertions is built from its
+ * end: each part gets what follows it (its rest), since `$`, `\b` and lookaheads depend on that.
+ * Inside a repetition the rest is unknown, and the assertions stay nodes. Whether `^` holds is
+ * usually known from the parts before it. A search is Σ* R Σ*, where `^` holds in front of a first
+ * R and fails in front of a later one.
  */
 import type { AST } from "@eslint-community/regexpp"
 import { defaultLimits, GrammarError, type Limits, limitError, placed } from "../errors.ts"
@@ -26,20 +27,28 @@ import { modified, type RegexFlags, readPattern } from "./read.ts"
 import { foldClosure } from "./unicode.ts"
 
 export interface RegexOptions {
-  /** i, m, s, u, v act; d, g, y do not change the language. */
+  /** i, m, s, u and v have their effect; d, g and y do not change the language. */
   flags?: string
-  /** The whole text, or a part of it. */
+  /** Whether the pattern matches the whole text, or a part of it. */
   mode: "match" | "search"
-  /** What `.` leaves out: all line terminators, as in ECMAScript (default), or the line feed alone, as in notations of grammars. */
+  /**
+   * What `.` does not match: all line terminators, as in ECMAScript (default), or only the line
+   * feed, as in grammar notations.
+   */
   dot?: "lineTerminators" | "lineFeed"
   /** For error messages. */
   path: string
-  /** A pattern that no text matches is `unsatisfiable`: by default in `match` mode only. */
+  /**
+   * Whether a pattern without a match is an `unsatisfiable` error. By default only in `match` mode.
+   */
   unsatisfiable?: "error" | "empty"
   limits?: Limits
 }
 
-/** Texts that `pattern` matches. Throws GrammarError: what cannot be exact is refused. */
+/**
+ * Returns the texts that `pattern` matches. Throws GrammarError for everything that cannot be
+ * translated exactly.
+ */
 export function parseRegex(pattern: string, options: RegexOptions): ExprId {
   const limits = options.limits ?? defaultLimits
   const { pattern: root, flags, atomics } = readPattern(pattern, options.flags ?? "", options.path, limits)
@@ -74,11 +83,11 @@ export function parseRegex(pattern: string, options: RegexOptions): ExprId {
 
 /** Facts about a part of a pattern. */
 interface Facts {
-  /** Holds an assertion. */
+  /** Whether the part holds an assertion. */
   asserts: boolean
-  /** Holds `^`. */
+  /** Whether the part holds `^`. */
   hasStart: boolean
-  /** Holds a negative lookaround or `\B`. */
+  /** Whether the part holds a negative lookaround or `\B`. */
   negates: boolean
   canBeEmpty: boolean
   mustBeEmpty: boolean
@@ -95,7 +104,10 @@ class Translation {
     this.limits = limits
   }
 
-  /** Refuses what is not regular or too large, and collects the facts. `behindAt`: offset of a lookbehind around. */
+  /**
+   * Refuses parts that are not regular or too large, and collects the facts. `behindAt` is the
+   * offset of the lookbehind around the node.
+   */
   check(node: AST.Pattern | AST.Alternative | AST.Element, behindAt: number): Facts {
     const facts = this.factsOf(node, behindAt)
     this.facts.set(node, facts)
@@ -166,7 +178,7 @@ class Translation {
     throw new GrammarError("unsupported", errorPath(this.path, offset), message)
   }
 
-  /** Σ* R rest, where rest is all that follows. */
+  /** Returns Σ* R rest, where rest is everything that follows. */
   search(alternatives: readonly AST.Alternative[], rest: ExprId, flags: RegexFlags): ExprId {
     const all = alternatives.map((part) => this.facts.get(part)!)
     if (!all.some(({ hasStart }) => hasStart)) {
@@ -181,7 +193,7 @@ class Translation {
     return exprs.or([first, exprs.concat(skipped, later)])
   }
 
-  /** Any of the alternatives, and then `rest`. */
+  /** Returns any of the alternatives, followed by `rest`. */
   sequenceOf(
     alternatives: readonly AST.Alternative[],
     rest: Rest,
@@ -215,7 +227,10 @@ class Translation {
     return made
   }
 
-  /** One part of a sequence and then `rest`; without `rest` (inside a repetition) the part alone. */
+  /**
+   * Returns one part of a sequence followed by `rest`; without `rest` (inside a repetition) the
+   * part alone.
+   */
   private element(node: AST.Element, rest: Rest, atStart: AtStart, flags: RegexFlags): ExprId {
     if (!this.facts.get(node)!.asserts) return exprs.concat(this.plain(node, flags), rest ?? Empty)
     switch (node.type) {
@@ -256,7 +271,10 @@ class Translation {
     }
   }
 
-  /** The expression of a part of the pattern; null: it has assertions. Before `check` of the whole. */
+  /**
+   * Returns the expression of a part of the pattern; null if it has assertions. For use before
+   * `check` of the whole.
+   */
   plainOf(node: AST.Element, flags: RegexFlags): ExprId | null {
     return this.factsAlone(node).asserts ? null : this.plain(node, flags)
   }
@@ -271,7 +289,7 @@ class Translation {
     return facts
   }
 
-  /** A part without assertions. */
+  /** Returns the expression of a part without assertions. */
   private plain(node: AST.Element, flags: RegexFlags): ExprId {
     switch (node.type) {
       case "Group":
@@ -309,7 +327,10 @@ function isSetsClass(node: AST.Element): boolean {
   return node.type === "CharacterClass" && node.unicodeSets
 }
 
-/** Exactly these characters, or what folds like them. */
+/**
+ * Returns the expression of exactly these characters, or under `i` of those that are equal after
+ * case folding.
+ */
 function spelled(text: string, flags: RegexFlags): ExprId {
   if (!flags.ignoreCase) return exprs.literal(text)
   const points = [...text].map((character) => character.codePointAt(0)!)

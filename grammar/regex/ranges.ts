@@ -4,7 +4,7 @@
  */
 export type CodePointRanges = readonly number[]
 
-/** The set of the ranges in any order; they may overlap. */
+/** Returns the set of the ranges, which may overlap and have any order. */
 export function makeRanges(pairs: readonly number[]): number[] {
   const order: number[] = []
   for (let i = 0; i < pairs.length; i += 2) order.push(i)
@@ -49,7 +49,7 @@ export function subtract(a: CodePointRanges, b: CodePointRanges): number[] {
   return intersect(a, complement(b))
 }
 
-/** Whether `point` is in the set: binary search. */
+/** Returns whether `point` is in the set, by binary search. */
 export function includes(set: CodePointRanges, point: number): boolean {
   let low = 0
   let high = set.length / 2

@@ -1,9 +1,10 @@
 /**
- * Reading a pattern: regexpp's tree.
+ * Parses patterns into regexpp's tree.
  *
- * JSON Schema's patterns are ECMAScript's under `u`, and so is what that grammar reads here, in every place that takes a pattern.
- * Patterns in the wild are written for many engines: what the `u` grammar rejects is read as what it means elsewhere, if it means
- * one thing (`dialect/translate.ts`). The tree then has the offsets and the texts of the source again.
+ * JSON Schema's patterns are ECMAScript's under `u`, so every place that takes a pattern accepts
+ * that grammar. In practice, patterns are written for many engines. A pattern that the `u` grammar
+ * rejects is read with its meaning in other dialects, if they agree on one
+ * (`dialect/translate.ts`). The tree then has the offsets and the texts of the source again.
  */
 import { type AST, RegExpParser, visitRegExpAST } from "@eslint-community/regexpp"
 import { checkLimit, defaultLimits, fixedBounds, GrammarError, limitError } from "../errors.ts"
@@ -15,18 +16,21 @@ export interface RegexFlags {
   multiline: boolean
   dotAll: boolean
   unicodeSets: boolean
-  /** Without `s`, `.` leaves out the line feed alone, not all line terminators. */
+  /** Whether `.` without the flag `s` excludes only the line feed, not all line terminators. */
   lineFeedOnly?: boolean
 }
 
 export interface ReadPattern {
   pattern: AST.Pattern
   flags: RegexFlags
-  /** Groups that match in one way, the first that is found. */
+  /** Groups of which only the first match counts. */
   atomics: ReadonlySet<AST.Node>
-  /** What was read as another dialect's, by its spelling there: what it became. */
+  /** Spellings that were read as another dialect's, each with what it became. */
   foreign: ReadonlyMap<string, string>
-  /** What closes a quotation or a comment at the end of the source, where another text is to follow. */
+  /**
+   * The text that closes an open quotation or comment at the end of the source, if another text is
+   * to follow.
+   */
   closing: string
 }
 
@@ -37,7 +41,9 @@ const nothing: Pick<ReadPattern, "atomics" | "foreign" | "closing"> = {
   closing: "",
 }
 
-/** Throws `syntax` or `unsupported` with the reason and the way out, or `limit`. */
+/**
+ * Parses a pattern. Throws `syntax` or `unsupported` with the reason and the way out, or `limit`.
+ */
 export function readPattern(
   source: string,
   flagText: string,
@@ -58,12 +64,17 @@ export function readPattern(
   return { pattern, flags, atomics, foreign: translated.foreign, closing: translated.closing }
 }
 
-/** `source` as a group of another pattern, into which nothing of it can leak. Throws as `readPattern` does. */
+/**
+ * Returns `source` as a group that can be part of another pattern without affecting it. Throws as
+ * `readPattern` does.
+ */
 export function groupOf(source: string, flagText: string, path: string): string {
   return `(?:${source}${readPattern(source, flagText, path).closing})`
 }
 
-/** Gives the nodes their places and texts in the source. Returns the atomic groups among them. */
+/**
+ * Maps the places and texts of the nodes back to the source. Returns the atomic groups among them.
+ */
 function relocate(pattern: AST.Pattern, source: string, { offsets, atomics }: Translated): Set<AST.Node> {
   const found = new Set<AST.Node>()
   const place = (node: AST.Node) => {
@@ -105,7 +116,7 @@ function readFlags(text: string, path: string): RegexFlags {
   }
 }
 
-/** The flags within a group. */
+/** Returns the flags inside a group. */
 export function modified(flags: RegexFlags, modifiers: AST.Modifiers | null): RegexFlags {
   if (modifiers === null) return flags
   const { add, remove } = modifiers
@@ -138,7 +149,8 @@ function syntaxError(error: ReadError, offsets: readonly number[], path: string)
   // regexpp repeats the whole pattern in front of the reason.
   const reason = error.message.replace(/^Invalid regular expression: \/.*\/[a-z]*: /s, "")
   const index = offsets[Math.min(error.index, offsets.length - 1)]
-  // Elsewhere a script may stand alone: to Java, Go and Rust that is `Script`, to PCRE and Perl `Script_Extensions`.
+  // Other dialects accept a bare script name: in Java, Go and Rust it means `Script`, in PCRE and
+  // Perl `Script_Extensions`.
   const hint =
     reason === "Invalid property name" ? ". Write a script as \\p{Script=…}, a category as \\p{L}" : ""
   return new GrammarError("syntax", errorPath(path, index), `${reason} at ${index} of the pattern${hint}`)

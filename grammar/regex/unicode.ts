@@ -1,9 +1,11 @@
 /**
- * What Unicode says about code points, asked of the host's own `RegExp`, so that sets equal those of this process.
+ * Unicode data, taken from the `RegExp` of the JavaScript engine, so that sets are equal to those
+ * of this process.
  *
- * A property is scanned once over one string of all code points (about 70 ms for the first, then 1–45 ms each) and kept
- * as ranges. Case folding is simple folding as under `iu`: characters that fold alike form small classes, found among
- * the characters that have another case; classes of more than a pair are checked one by one against the host.
+ * A property is scanned once over one string of all code points (about 70 ms for the first, then
+ * 1–45 ms each) and kept as ranges. Case folding is simple folding as under `iu`: characters that
+ * are equal after folding form small classes, found among the characters that have another case.
+ * Classes of more than a pair are verified one by one with the engine.
  */
 import { type CodePointRanges, includes, makeRanges } from "./ranges.ts"
 
@@ -18,12 +20,12 @@ export const lineTerminators: CodePointRanges = [10, 10, 13, 13, 0x2028, 0x2029]
 export const lineFeed: CodePointRanges = [10, 10]
 
 const properties = new Map<string, CodePointRanges>()
-/** All scalar values, for as long as nobody needs their 4 MB. */
+/** All scalar values. The reference is weak, so that their 4 MB can be freed. */
 let everything: WeakRef<{ text: string }> | undefined
 
 /**
- * Members of `\p{expression}`, such as `Letter` or `Script=Greek`. Throws the host's SyntaxError when it does not know
- * the property. The first call for a property takes milliseconds.
+ * Returns the members of `\p{expression}`, such as `Letter` or `Script=Greek`. Throws the engine's
+ * SyntaxError if it does not know the property. The first call for a property takes milliseconds.
  */
 export function propertyRanges(expression: string): CodePointRanges {
   const known = properties.get(expression)
@@ -33,7 +35,10 @@ export function propertyRanges(expression: string): CodePointRanges {
   return made
 }
 
-/** Members of a class in the syntax of the `v` mode, such as `[\p{L}--\p{Lu}]`. Not memoised: milliseconds. */
+/**
+ * Returns the members of a class in the syntax of the `v` mode, such as `[\p{L}--\p{Lu}]`. Not
+ * memoized: each call takes milliseconds.
+ */
 export function classRanges(source: string): CodePointRanges {
   return scan(new RegExp(`${source}+`, "gv"))
 }
@@ -45,7 +50,7 @@ function scan(pattern: RegExp): CodePointRanges {
   for (const match of all.text.matchAll(pattern)) {
     ranges.push(pointAt(match.index), pointAt(match.index + match[0].length - 1))
   }
-  // The string leaves the surrogates out: a range may run across them.
+  // The string does not contain the surrogates, so a range may run across them.
   return makeRanges(ranges)
 }
 
@@ -63,17 +68,20 @@ function allScalarValues(): string {
   return parts.join("")
 }
 
-/** The code point that covers UTF-16 unit `index` of the string of all scalar values. */
+/** Returns the code point that covers UTF-16 unit `index` of the string of all scalar values. */
 function pointAt(index: number): number {
   if (index < 0xd800) return index
   return index < 0xf800 ? index + 0x800 : 0x10000 + ((index - 0xf800) >>> 1)
 }
 
-/** Classes of at least two code points that fold alike, ascending inside. */
+/** Classes of at least two code points that are equal after folding, ascending inside. */
 let foldClasses: readonly (readonly number[])[] | undefined
 let classOf: Map<number, readonly number[]> | undefined
 
-/** The set with everything that folds like a member. About 30 ms on first use, then 50 µs a large set. */
+/**
+ * Returns the set with all characters that are equal to a member after folding. About 30 ms on
+ * first use, then 50 µs for a large set.
+ */
 export function foldClosure(set: CodePointRanges): CodePointRanges {
   if (foldClasses === undefined || classOf === undefined) {
     foldClasses = findFoldClasses()
@@ -96,7 +104,8 @@ export function foldClosure(set: CodePointRanges): CodePointRanges {
 
 function findFoldClasses(): number[][] {
   const groups = new Map<string, number[]>()
-  // Characters that fold alike have the same full upper case, or one is the lower case of the other's.
+  // Characters that are equal after folding have the same full upper case, or one is the lower case
+  // of the other's.
   const cased = propertyRanges("Changes_When_Casemapped")
   for (let i = 0; i < cased.length; i += 2) {
     for (let point = cased[i]; point <= cased[i + 1]; point++) {

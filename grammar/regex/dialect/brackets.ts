@@ -1,36 +1,41 @@
 /**
- * Classes of characters in brackets, as ECMAScript's `u` grammar writes them: POSIX classes, quotations and escapes of other dialects
- * become ranges, and a `-` beside a set is a character.
+ * Translates character classes in brackets into ECMAScript's `u` grammar: POSIX classes, quotations
+ * and escapes of other dialects become ranges, and a `-` beside a set is a character.
  *
- * A `[` inside is a character, as in ECMAScript, Python and PCRE. To Java and Rust it opens a class; where the text tells that this
- * is meant, the class is refused.
+ * A `[` inside is a character, as in ECMAScript, Python and PCRE. In Java and Rust it opens a
+ * class. If the text shows that this is meant, the class is refused.
  */
 import type { GrammarErrorKind } from "../../errors.ts"
 import { posixNames, posixRanges, spelledPoint, spelledRanges } from "./classes.ts"
 import { escapeAt } from "./escapes.ts"
 
 export interface Brackets {
-  /** Its text, piece by piece, each with the offset in the source that it stands for. */
+  /** The text of the class in pieces, each with its offset in the source. */
   readonly parts: readonly (readonly [text: string, at: number])[]
   readonly length: number
-  /** `[]` or `[^]`: in other dialects the bracket is the first member. */
+  /**
+   * Whether the class is `[]` or `[^]`: in other dialects the bracket would be the first member.
+   */
   readonly isEmpty: boolean
-  /** Whether a quotation in it does not end. */
+  /** Whether a quotation in the class does not end. */
   readonly isQuoting: boolean
 }
 
-/** Told of what is wrong, and of what was read as another dialect's. */
+/** Is notified of errors, and of parts that were read as another dialect's. */
 export interface Reader {
   refuse(at: number, message: string, kind?: GrammarErrorKind): never
   note(form: string, reading: string): void
 }
 
-/** What stands beside a `-` that cannot be a range's. */
+/** Matches a `-` that cannot form a range because a set follows it. */
 const setAhead = /-(?:\\[dDwWsSpPhHN]|\[:)/y
-/** A range behind a `-`. */
+/** Matches a range after a `-`. */
 const rangeAhead = /-(?:[^\\\][-]|\\.)-(?!\])/y
 
-/** The class whose `[` is at `at`. `isFree`: under free spacing. `groups`: how many groups capture. */
+/**
+ * Returns the class whose `[` is at `at`. `isFree` means free spacing. `groups` is the number of
+ * capturing groups.
+ */
 export function bracketsAt(
   source: string,
   at: number,
@@ -100,7 +105,7 @@ export function bracketsAt(
   return { parts, length: source.length - at, isEmpty: false, isQuoting: false }
 }
 
-/** A character that stands for itself, inside of a class and outside. */
+/** Returns the escaped form of a character, valid inside a class and outside. */
 export function escaped(character: string): string {
   return /[A-Za-z0-9_\P{ASCII}]/u.test(character)
     ? character

@@ -1,6 +1,7 @@
 /**
- * Sets of characters that other dialects name and ECMAScript does not: the POSIX classes inside brackets, and the escapes for
- * horizontal white space. All POSIX classes are ASCII, as in PCRE, Go and Rust.
+ * Character sets that other dialects name and ECMAScript does not: the POSIX classes inside
+ * brackets, and the escapes for horizontal white space. All POSIX classes are ASCII, as in PCRE, Go
+ * and Rust.
  */
 import { type CodePointRanges, complement } from "../ranges.ts"
 
@@ -23,7 +24,7 @@ const posix: Readonly<Record<string, CodePointRanges>> = {
 
 export const posixNames = Object.keys(posix)
 
-/** The members of `[:name:]`; null: there is no such class. */
+/** Returns the members of `[:name:]`; null if there is no such class. */
 export function posixRanges(name: string, isNegated: boolean): CodePointRanges | null {
   if (!Object.hasOwn(posix, name)) return null
   return isNegated ? complement(posix[name]) : posix[name]
@@ -35,7 +36,7 @@ export const horizontalSpace: CodePointRanges = [
   0x205f, 0x3000, 0x3000,
 ]
 
-/** The ranges as the inside of a class of ECMAScript under `u`. */
+/** Returns the ranges in the syntax of an ECMAScript class under `u`, without its brackets. */
 export function spelledRanges(ranges: CodePointRanges): string {
   let text = ""
   for (let i = 0; i < ranges.length; i += 2) {
@@ -45,7 +46,7 @@ export function spelledRanges(ranges: CodePointRanges): string {
   return text
 }
 
-/** One code point as ECMAScript writes it under `u`, inside of a class and outside. */
+/** Returns one code point in ECMAScript's syntax under `u`, valid inside a class and outside. */
 export function spelledPoint(point: number): string {
   const text = String.fromCodePoint(point)
   if (/[A-Za-z0-9_]/.test(text)) return text

@@ -1,8 +1,10 @@
 /**
- * Escapes that the `u` grammar of ECMAScript does not have: what they become, or why they are refused.
+ * Escapes that the `u` grammar of ECMAScript does not have: what they become, or why they are
+ * refused.
  *
- * Read is what means one thing wherever it exists (Python's re, PCRE, Perl, Java, .NET, Go, Rust). `\Z` is the very end, as in
- * Python: before a last line end, as in PCRE, it would accept texts that Python rejects.
+ * Accepted are those that have the same meaning in all dialects that have them (Python's re, PCRE,
+ * Perl, Java, .NET, Go, Rust). `\Z` is the very end, as in Python. PCRE's meaning, which also
+ * matches before a last line end, would accept texts that Python rejects.
  */
 import type { GrammarErrorKind } from "../../errors.ts"
 import { complement } from "../ranges.ts"
@@ -10,27 +12,28 @@ import { horizontalSpace, spelledPoint, spelledRanges } from "./classes.ts"
 
 /** What an escape becomes, or what is wrong with it. */
 export type Escape =
-  /** A character, or a set of them. */
+  /** A character, or a set of characters. */
   | { kind: "set"; length: number; text: string; isSingle: boolean; isForeign: boolean }
-  /** No character. */
+  /** An assertion, which reads no character. */
   | { kind: "assertion"; length: number; text: string; isForeign: boolean }
-  /** A line end, of which CR LF is one. */
+  /** A line end; CR LF is one line end. */
   | { kind: "lineEnd"; length: number }
   /** The beginning of a quotation. */
   | { kind: "quote"; length: number }
   | { kind: "refused"; message: string; error: GrammarErrorKind }
 
-/** Escapes of the `u` grammar, whole. */
+/** Matches complete escapes of the `u` grammar. */
 const ecmaScript =
   /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[bBdDfnrsStvwW]|0(?![0-9])|c[A-Za-z]|x[0-9a-fA-F]{2}|u(?:[0-9a-fA-F]{4}|\{[0-9a-fA-F]+\})|[pP]\{[^{}^&]+\}|k<[^>]*>)/y
-/** Those of them that are more than one character. */
+/** Matches those escapes that stand for more than one character. */
 const manyOf = /^\\[dDsSwWpP]/
 
 const syntaxCharacters = "^$\\.*+?()[]{}|/"
 
 /**
- * The escape at `at` of `source`. `isClass`: within brackets. `sets`: under the flag `v`, where more escapes are legal than this
- * knows. `groups`: how many groups capture, which tells references from octal numbers.
+ * Returns the escape at `at` of `source`. `isClass` means inside brackets. `sets` is the flag `v`,
+ * which allows more escapes than this function knows. `groups` is the number of capturing groups,
+ * which distinguishes references from octal numbers.
  */
 export function escapeAt(
   source: string,
@@ -58,14 +61,14 @@ export function escapeAt(
   return letterAt(rest, letter, isClass)
 }
 
-/** An escaped character that is no letter and no digit stands for itself. */
+/** Returns the escape of a character that is neither a letter nor a digit: it stands for itself. */
 function plainAt(character: string, isClass: boolean, sets: boolean): Escape {
   const isKept = sets || syntaxCharacters.includes(character) || (isClass && character === "-")
   const text = isKept ? `\\${character}` : character
   return { kind: "set", length: 1 + character.length, text, isSingle: true, isForeign: false }
 }
 
-/** Octal numbers, and references to groups. */
+/** Returns the escape for an octal number, or the refusal of a reference to a group. */
 function numberAt(rest: string, isClass: boolean, groups: number): Escape {
   const digits = (/^\\([0-9]+)/.exec(rest) as RegExpExecArray)[1]
   const octal = /^(?:0[0-7]{0,2}|[1-3][0-7]{2}|[1-7][0-7]{0,1})(?![0-9])/.exec(digits)?.[0]
@@ -145,7 +148,7 @@ function notRegular(form: string): Escape {
   return { kind: "refused", message: backreference(form), error: "unsupported" }
 }
 
-/** The refusal of a reference; the place follows the form. */
+/** Returns the message that refuses a reference. The place is added by the caller. */
 export function backreference(form: string): string {
   return `backreference ${form} is not regular; list the alternatives or use a parametric Lark rule`
 }

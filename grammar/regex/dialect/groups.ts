@@ -1,19 +1,23 @@
 /**
- * What stands behind `(`: the groups of ECMAScript, those of other dialects that become one, and those that are refused by name.
+ * What a `(` opens: the groups of ECMAScript, those of other dialects that are translated, and
+ * those that are refused by name.
  */
 import type { GrammarErrorKind } from "../../errors.ts"
 import { backreference } from "./escapes.ts"
 
-/** Flags of a group that ECMAScript has, and free spacing, which it lacks. */
+/** The flags of a group: those of ECMAScript, and free spacing, which it lacks. */
 export interface GroupFlags {
-  /** The letters of `(?ims-ims:`, without the colon; empty: none of them is changed. */
+  /** The letters of `(?ims-ims:`, without the colon; empty if none of them changes. */
   readonly text: string
-  /** Whether white space and comments are left out; null: as around the group. */
+  /** Whether white space and comments are ignored; null if this is as around the group. */
   readonly isFree: boolean | null
 }
 
 export type Opening =
-  /** `text` opens a group. `isAhead`: a lookahead, which only Annex B repeats; `isLook`: any lookaround. */
+  /**
+   * `text` opens a group. `isAhead` means a lookahead, which can be repeated only in Annex B;
+   * `isLook` means any lookaround.
+   */
   | {
       kind: "group"
       length: number
@@ -24,12 +28,12 @@ export type Opening =
       isLook?: boolean
       isForeign: boolean
     }
-  /** `(?i)`: flags from here to the end of the group around. */
+  /** `(?i)`: flags from here to the end of the surrounding group. */
   | { kind: "flags"; length: number; flags: GroupFlags }
   | { kind: "comment"; length: number }
   | { kind: "refused"; message: string; error: GrammarErrorKind }
 
-/** What the `(` at `at` of `source` opens. */
+/** Returns what the `(` at `at` of `source` opens. */
 export function openingAt(source: string, at: number): Opening {
   const rest = source.slice(at, at + 256)
   if (rest.startsWith("(*")) {
@@ -59,7 +63,7 @@ function refused(message: string, error: GrammarErrorKind = "syntax"): Opening &
   return { kind: "refused", message, error }
 }
 
-/** References, recursion and conditions. */
+/** Refuses references, recursion and conditions; null for anything else. */
 function notRegular(rest: string): Opening | null {
   const reference = /^\(\?P=[^)]*\)?/.exec(rest)?.[0]
   if (reference !== undefined) return refused(backreference(reference), "unsupported")
@@ -75,7 +79,7 @@ function notRegular(rest: string): Opening | null {
   return null
 }
 
-/** `(?im-s)` and `(?im-s:`. */
+/** Reads `(?im-s)` and `(?im-s:`. */
 function flagsAt(rest: string): Opening | null {
   const given = /^\(\?([A-Za-z]*)(?:-([A-Za-z]*))?([:)])/.exec(rest)
   if (given === null) return null

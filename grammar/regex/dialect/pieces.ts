@@ -1,20 +1,21 @@
 /**
- * The text of a translation while it is written: pieces, each with the offset in the source that it stands for, so that errors in the
- * text can be told in terms of the source. A group can still be put around what was written last.
+ * The text of a translation in progress: pieces, each with its offset in the source, so that error
+ * offsets can be mapped back to the source. A group can still be put around the pieces that were
+ * added last.
  */
 
 interface Piece {
   text: string
   readonly at: number
-  /** Groups that open in front of it, outermost first; true: atomic. */
+  /** Groups that open in front of the piece, outermost first; true means atomic. */
   readonly wraps: boolean[]
 }
 
 export interface Joined {
   readonly text: string
-  /** The offset in the source of each unit of `text`, and of its end. */
+  /** By unit of `text`, and for its end: the offset in the source. */
   readonly offsets: readonly number[]
-  /** Offsets in `text` of the groups that are atomic. */
+  /** Offsets in `text` of the atomic groups. */
   readonly atomics: ReadonlySet<number>
 }
 
@@ -29,13 +30,13 @@ export class Pieces {
     this.pieces.push({ text, at, wraps: [] })
   }
 
-  /** Puts a group around all from piece `first` on. */
+  /** Puts a group around all pieces from `first` on. */
   wrap(first: number, isAtomic: boolean, at: number): void {
     this.pieces[first].wraps.unshift(isAtomic)
     this.put(")", at)
   }
 
-  /** Makes the group whose opening is piece `first` atomic. */
+  /** Makes the group that piece `first` opens atomic. */
   makeAtomic(first: number): void {
     const piece = this.pieces[first]
     piece.text = ""

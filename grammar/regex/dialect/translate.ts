@@ -1,12 +1,16 @@
 /**
- * Patterns of other dialects in ECMAScript's `u` grammar: what has one meaning wherever it exists is translated, the rest is
- * refused by name with what to write. Only patterns that the `u` grammar rejects come here, so what ECMAScript gives a meaning
- * keeps it: `[a&&b]` is three characters, `\v` the vertical tab, `\d` is ASCII.
+ * Translates patterns of other dialects into ECMAScript's `u` grammar. A construct that has the
+ * same meaning in all dialects that have it is translated. The others are refused by name, with
+ * what to write instead. Only patterns that the `u` grammar rejects come here, so what has a
+ * meaning in ECMAScript keeps it: `[a&&b]` is three characters, `\v` is the vertical tab, `\d` is
+ * ASCII.
  *
- * One pass over the source. An inline flag opens a group up to the end of the group around it; free spacing is left out; atomic groups
- * and possessive quantifiers become plain groups that are remembered (`atomic.ts` says what they mean). Needless backslashes, lone
- * braces and brackets, repeated lookaheads and a `-` beside a set are as in Annex B. Nothing else of Annex B is read: where it would
- * read a letter in silence, an author meant something else.
+ * The translation is one pass over the source. An inline flag opens a group up to the end of the
+ * group around it. White space and comments of free spacing are dropped. Atomic groups and
+ * possessive quantifiers become plain groups that are remembered (`atomic.ts` defines their
+ * meaning). Needless backslashes, lone braces and brackets, repeated lookaheads and a `-` beside a
+ * set are read as in Annex B. Nothing else of Annex B is accepted: where it would silently read a
+ * letter, the author meant something else.
  */
 import { GrammarError, type GrammarErrorKind } from "../../errors.ts"
 import { errorPath } from "../place.ts"
@@ -16,9 +20,9 @@ import { type GroupFlags, openingAt } from "./groups.ts"
 import { type Joined, Pieces } from "./pieces.ts"
 
 export interface Translated extends Joined {
-  /** What was read as another dialect's, by its spelling there. */
+  /** Spellings that were read as another dialect's, each with what it became. */
   readonly foreign: ReadonlyMap<string, string>
-  /** What closes the quotation or the comment at the end, where another text is to follow. */
+  /** The text that closes an open quotation or comment at the end, if another text is to follow. */
   readonly closing: string
 }
 
@@ -27,7 +31,7 @@ interface Level {
   /** The first piece of the group. */
   readonly first: number
   isFree: boolean
-  /** Groups of inline flags, to be closed with this one. */
+  /** Groups of inline flags that are closed with this one. */
   readonly inline: string[]
   readonly isLook: boolean
   readonly isAhead: boolean
@@ -36,12 +40,15 @@ interface Level {
 
 const lineEnd = "(?:\\r\\n|[\\n\\v\\f\\r\\x85\\u2028\\u2029])"
 const quantifier = /(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})([?+]?)/y
-/** Counts that Perl and Python read and others do not. */
+/** Counts that Perl and Python accept and others do not. */
 const otherCount = /\{ *(?:[0-9]+ *(?:, *[0-9]* *)?|, *[0-9]* *)\}/y
-/** Spellings that a report lists. */
+/** Most spellings that a report lists. */
 const MaxNotes = 8
 
-/** `sets`: under the flag `v`. `path`: of the pattern. Throws GrammarError for what is refused. */
+/**
+ * Returns the translation of a pattern. `sets` is the flag `v`, `path` the place of the pattern.
+ * Throws GrammarError for what is refused.
+ */
 export function translate(source: string, sets: boolean, path: string): Translated {
   return new Translator(source, sets, path).translate()
 }
@@ -57,10 +64,10 @@ class Translator {
   private readonly foreign = new Map<string, string>()
   /** The offset of the part that is being read. */
   private at = 0
-  /** The piece where what a quantifier repeats begins; null: there is nothing to repeat. */
+  /** The piece at which the operand of a quantifier begins; null if there is no operand. */
   private atom: number | null = null
   private closing = ""
-  /** Whether a class began with `]`, which ECMAScript has closed at once. */
+  /** Whether a class began with `]`, which closes it at once in ECMAScript. */
   private hasEmptyClass = false
 
   constructor(source: string, sets: boolean, path: string) {
@@ -90,7 +97,7 @@ class Translator {
     throw new GrammarError(kind, errorPath(this.path, at), `${message} (at ${at} of the pattern)`)
   }
 
-  /** Refuses what is no pattern of any dialect, in the words of the parser. */
+  /** Refuses a text that is not a pattern of any dialect, with the parser's message. */
   private refuseShape(reason: string): never {
     const { at } = this
     throw new GrammarError("syntax", errorPath(this.path, at), `${reason} at ${at} of the pattern`)
@@ -100,19 +107,19 @@ class Translator {
     if (this.foreign.size < MaxNotes) this.foreign.set(form, reading)
   }
 
-  /** Puts what a quantifier may follow. */
+  /** Adds a part that a quantifier may follow. */
   private putAtom(text: string): void {
     this.atom = this.pieces.count
     this.pieces.put(text, this.at)
   }
 
-  /** Puts what nothing can repeat. */
+  /** Adds a part that cannot be repeated. */
   private putOther(text: string): void {
     this.atom = null
     this.pieces.put(text, this.at)
   }
 
-  /** Reads what is at `at`. Returns how many units it has; so do the other readers. */
+  /** Reads the part at `at`. Like the other readers, returns its length in units. */
   private readPart(): number {
     const { source, at } = this
     const character = String.fromCodePoint(source.codePointAt(at) as number)
@@ -128,7 +135,7 @@ class Translator {
       case ")":
         return this.readClosing()
       case "|":
-        // What the flags of a group were changed to holds in its later alternatives too.
+        // Changes of a group's flags also apply to its later alternatives.
         this.closeInline()
         this.putOther(`|${this.level.inline.join("")}`)
         return 1
@@ -155,7 +162,7 @@ class Translator {
     }
   }
 
-  /** White space and comments of free spacing; 0: it is neither. */
+  /** Reads white space and comments of free spacing. Returns 0 if there are none. */
   private readFree(character: string): number {
     if (/[ \t\n\v\f\r]/.test(character)) return 1
     if (/[\x85\u200e\u200f\u2028\u2029]/.test(character)) {
@@ -196,13 +203,13 @@ class Translator {
     }
   }
 
-  /** The characters between `\Q` and `\E`, or the end. */
+  /** Reads the characters between `\Q` and `\E`, or the end. */
   private readQuote(): number {
     const { source, at } = this
     const end = source.indexOf("\\E", at + 2)
     const text = source.slice(at + 2, end < 0 ? undefined : end)
     this.note("\\Q…\\E", "the characters between")
-    // A quantifier behind an empty quotation would repeat what stands in front of it.
+    // A quantifier after an empty quotation would repeat what precedes the quotation.
     this.atom = null
     for (const character of text) this.putAtom(escaped(character))
     if (end < 0) this.closing = "\\E"
@@ -211,7 +218,7 @@ class Translator {
 
   private readClass(): number {
     const { source, at } = this
-    // Under `v` classes nest, and are ECMAScript's alone.
+    // Under `v` classes nest, and only those of ECMAScript are read.
     const brackets = this.sets
       ? setsClassAt(source, at)
       : bracketsAt(source, at, this.level.isFree, this.groupCount, this.reader)
@@ -264,7 +271,7 @@ class Translator {
     const { first, isLook, isAhead, isAtomic } = this.levels.pop() as Level
     this.pieces.put(")", at)
     this.atom = isLook && !isAhead ? null : first
-    // Only Annex B repeats a lookahead; a group around it may be repeated.
+    // A lookahead can be repeated only in Annex B; a group around it can be repeated everywhere.
     if (isAhead) this.pieces.wrap(first, false, at + 1)
     if (isAtomic) this.pieces.makeAtomic(first)
     return 1
@@ -302,7 +309,7 @@ class Translator {
   }
 }
 
-/** A class of the `v` mode as it stands, up to its end. */
+/** Returns a class of the `v` mode unchanged, up to its end. */
 function setsClassAt(source: string, at: number): Brackets {
   let depth = 0
   let end = at
