@@ -1,7 +1,8 @@
 /**
- * What stands between tags, free text or any tokens, and in which order text and tags follow each other.
+ * The text or tokens between tags, and the order of text and tags.
  *
- * The loop of text and tags is one rule that ends with itself, so however many tags have been read, the stack is what it was.
+ * The loop of text and tags is one rule that ends with itself, so the stack does not grow with the
+ * number of tags that have been read.
  */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
@@ -18,23 +19,23 @@ export type MakeTerm = () => Term
 /** A tag, or what a trigger switches to. */
 export interface Branch {
   readonly begin: readonly Piece[]
-  /** What follows its beginning. */
+  /** What follows the beginning. */
   readonly rest: MakeTerm
   /** Place of the beginning. */
   readonly path: string
 }
 
-/** How what stands between branches is read, and the branches. */
+/** The branches, and what may be between them. */
 export interface Between {
-  /** Text, a branch, and `again`; with `mayEnd` also text alone, and an end. */
+  /** Returns text, a branch, and `again`. With `mayEnd` also returns text alone, and an end. */
   text(again: Term, options: { mayEnd: boolean }): Term
-  /** A branch at once, and `again`. */
+  /** Returns a branch without text before it, and `again`. */
   branch(again: Term): Term
-  /** An end. */
+  /** Returns an end. */
   end(): Term
 }
 
-/** Free text between branches, each with the trigger that it begins with. */
+/** Returns free text between branches. Each branch begins with its trigger. */
 export function textBetween(
   rules: Rules,
   free: FreeText,
@@ -55,7 +56,10 @@ export function textBetween(
   }
 }
 
-/** Any tokens between branches, control tokens included: those of `run`. Branches and ends begin with other tokens. */
+/**
+ * Returns any tokens between branches, including control tokens: those of `run`. Branches and ends
+ * begin with other tokens.
+ */
 export function tokensBetween(
   rules: Rules,
   run: MakeTerm,
@@ -73,7 +77,7 @@ export function tokensBetween(
   }
 }
 
-/** One of the ways to end; each is the pieces of an end, none for nothing. */
+/** Returns any of `ends`. Each is a list of pieces, which is empty if nothing ends it. */
 export function endTerm(rules: Rules, ends: readonly (readonly Piece[])[]): Term {
   return piecesChoice(
     rules,
@@ -88,7 +92,10 @@ function branchChoice(rules: Rules, branches: readonly Branch[], again: Term): T
   )
 }
 
-/** Text and branches in `order`. `uses` are the rules that branches use; the one declared here comes to them. */
+/**
+ * Returns text and branches in `order`. `uses` has the rules that branches use; the rule declared
+ * here is added to it.
+ */
 export function inOrder(rules: Rules, order: TagOrder, between: Between, uses: Set<RuleId>): MakeTerm {
   const { terms } = rules
   const { atLeastOne, leadingText } = order
@@ -108,7 +115,10 @@ export function inOrder(rules: Rules, order: TagOrder, between: Between, uses: S
   }
 }
 
-/** Any number of tokens that are not in `excluded`, whole characters in all. Rules for it come to `uses`. */
+/**
+ * Declares any number of tokens that are not in `excluded` and that together are whole characters.
+ * Adds its rules to `uses`.
+ */
 export function tokenRun(
   rules: Rules,
   tokens: TokenNames,
@@ -121,7 +131,7 @@ export function tokenRun(
     uses.add(rule)
     return () => rules.use(rule)
   }
-  // Where no ordinary token is excluded they are text, which needs no list of their ids.
+  // If no ordinary token is excluded they are text, which needs no list of their ids.
   const controls = [...tokens.specials.values()].filter(
     (id) => !excluded.has(id) && !tokens.endIds.includes(id),
   )

@@ -1,11 +1,11 @@
 /**
- * The fields of an object that came as JSON, read one by one with their places: what is missing, of another type or unknown is a
- * `syntax` error at its JSON pointer.
+ * Reads the fields of a JSON object one by one, with their places. A field that is missing, unknown
+ * or of the wrong type is a `syntax` error at its JSON pointer.
  */
 import { GrammarError } from "../errors.ts"
 import { encodeToken } from "../json/refs/uri.ts"
 
-/** Longest value that a message shows. */
+/** Greatest length of a value in a message. */
 const MaxShown = 60
 
 /** A value and its JSON pointer. */
@@ -18,7 +18,7 @@ export class Fields {
   readonly path: string
   private readonly members: Readonly<Record<string, unknown>>
 
-  /** `value` must be an object. */
+  /** Throws if `value` is not an object. */
   constructor({ value, path }: Placed, what: string) {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       throw new GrammarError("syntax", path, `expected ${what}, an object, found ${shown(value)}`)
@@ -27,7 +27,7 @@ export class Fields {
     this.members = value as Record<string, unknown>
   }
 
-  /** Whether the field is there. One that is null or undefined is not. */
+  /** Returns whether the field is present. A field that is null or undefined is not. */
   has(name: string): boolean {
     return this.members[name] !== undefined && this.members[name] !== null
   }
@@ -36,7 +36,7 @@ export class Fields {
     return { value: this.members[name], path: `${this.path}/${name}` }
   }
 
-  /** Refuses all fields but these. `what` they are fields of. */
+  /** Refuses all fields except these. `what` is the object that has them, for the message. */
   allowOnly(names: readonly string[], what: string): void {
     for (const name of Object.keys(this.members)) {
       if (names.includes(name)) continue
@@ -49,7 +49,7 @@ export class Fields {
     }
   }
 
-  /** The value of a field that must be there. */
+  /** Returns the value of a required field. */
   needed(name: string, what: string): Placed {
     if (this.members[name] === undefined) {
       throw new GrammarError("syntax", this.path, `the field ${JSON.stringify(name)} is missing: ${what}`)
@@ -68,7 +68,7 @@ export class Fields {
     throw new GrammarError("syntax", path, `expected true or false, found ${shown(value)}`)
   }
 
-  /** An integer from `least` on; null where the field is not there. */
+  /** Returns an integer that is at least `least`; null if the field is absent. */
   count(name: string, least = 0): number | null {
     if (!this.has(name)) return null
     const { value, path } = this.at(name)
@@ -76,7 +76,10 @@ export class Fields {
     throw new GrammarError("syntax", path, `expected an integer from ${least} on, found ${shown(value)}`)
   }
 
-  /** The members of a list. `least`: so many at least. A list that need not have any need not be there. */
+  /**
+   * Returns the members of a list, at least `least` of them. If `least` is 0 the field may be
+   * absent.
+   */
   list(name: string, what: string, least = 0): Placed[] {
     if (least === 0 && !this.has(name)) return []
     const { value, path } = this.needed(name, `a list of ${what}`)
@@ -88,7 +91,7 @@ export class Fields {
     return Array.from(value, (item, i) => ({ value: item, path: `${path}/${i}` }))
   }
 
-  /** The members of a list of strings, none of them empty. */
+  /** Returns the members of a list of non-empty strings. */
   texts(name: string, what: string, least = 0): { text: string; path: string }[] {
     return this.list(name, what, least).map((placed) => ({
       text: filledText(placed, what),
@@ -110,7 +113,7 @@ export function textOf({ value, path }: Placed, what: string): string {
   return value
 }
 
-/** A string that is not empty; one of `what`, in the plural. */
+/** Returns a non-empty string. `what` is the plural of its kind, for the message. */
 export function filledText(placed: Placed, what: string): string {
   const text = textOf(placed, "a string")
   if (text === "")
@@ -118,7 +121,7 @@ export function filledText(placed: Placed, what: string): string {
   return text
 }
 
-/** A value as messages show it. */
+/** Returns a value in the form for messages. */
 export function shown(value: unknown): string {
   switch (typeof value) {
     case "string": {
@@ -137,12 +140,16 @@ export function shown(value: unknown): string {
   }
 }
 
-/** What `work` refuses, with `path` in front of its place, and the tag that begins with `tag` named, if it is in one. */
+/**
+ * Runs `work`. A GrammarError that it throws gets `path` in front of its place, and its message
+ * names the tag that begins with `tag`, if any.
+ */
 export function below<T>(path: string, work: () => T, tag = ""): T {
   try {
     return work()
   } catch (error) {
-    // Other classes stay what they are: where a compilation was when its time was over says nothing.
+    // Subclasses are passed on unchanged: the place at which a compilation ran out of time means
+    // nothing.
     if (!(error instanceof GrammarError) || error.constructor !== GrammarError) throw error
     const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
     const isPointer = error.path === "" || error.path.startsWith("/")

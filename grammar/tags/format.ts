@@ -1,27 +1,28 @@
 /**
- * Formats of structural tags as trees: each node checked by itself, with the JSON pointer of where it stands.
+ * Parses formats of structural tags into trees. Each node is checked by itself and keeps its JSON
+ * pointer.
  *
- * What is wrong with one node alone is refused here (unknown and missing fields, types, counts); what nodes mean to each other
- * (triggers and the tags behind them, what ends a text) is `lower.ts`'s to know.
+ * Mistakes of a single node are refused here (unknown and missing fields, types, counts). Relations
+ * between nodes (triggers and their tags, ends of texts) are checked by `lower.ts`.
  */
 import { checkLimit, GrammarError, type Limits } from "../errors.ts"
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
 import { Fields, filledText, type Placed, shown, textOf } from "./fields.ts"
 
-/** A token by its name or its id. */
+/** A reference to a token by its name or its id. */
 export interface TokenRef {
   readonly token: string | number
   readonly path: string
 }
 
-/** What a tag begins or ends with: a string, or a token. */
+/** The beginning or the end of a tag: a string or a token. */
 export type Mark = { readonly kind: "text"; readonly text: string; readonly path: string } | TokenMark
 interface TokenMark extends TokenRef {
   readonly kind: "token"
 }
 
-/** A string, or a token, with its place. */
+/** A string with its place. */
 export interface Text {
   readonly text: string
   readonly path: string
@@ -32,15 +33,15 @@ export interface Tag {
   readonly path: string
   readonly begin: Mark
   readonly content: Format
-  /** Any of these ends it. */
+  /** The tag ends with any of these. */
   readonly ends: readonly Mark[]
 }
 
-/** How text and tags follow each other. */
+/** The order of text and tags. */
 export interface TagOrder {
   readonly atLeastOne: boolean
   readonly stopAfterFirst: boolean
-  /** Whether text may stand in front of the first tag. */
+  /** Whether text may precede the first tag. */
   readonly leadingText: boolean
 }
 
@@ -56,7 +57,10 @@ export type Format =
           readonly schemaPath: string
           readonly style: string
           readonly anyOrder: boolean
-          /** Most characters of white space in a row, between the parts of a value; null: as the policy says. */
+          /**
+           * Most characters of white space in a row between the parts of a value; null to follow
+           * the policy.
+           */
           readonly maxWhitespace: number | null
           readonly excludes: readonly string[]
         }
@@ -107,7 +111,7 @@ export type Format =
 
 type Reader = (fields: Fields, reader: FormatReader) => Format
 
-/** How a node is read, by its `type`, and the fields that it has. */
+/** By `type`: the fields of a node and the function that reads it. */
 const readers: Readonly<Record<string, { fields: readonly string[]; read: Reader }>> = {
   const_string: {
     fields: ["value"],
@@ -273,8 +277,8 @@ const readers: Readonly<Record<string, { fields: readonly string[]; read: Reader
 }
 
 /**
- * The tree of a structural tag: `{type: "structural_tag", format}`, the older `{structures, triggers}`, or a format by itself.
- * Throws `syntax` and `limit`, and what its patterns throw.
+ * Returns the tree of a structural tag: `{type: "structural_tag", format}`, the older `{structures,
+ * triggers}`, or a format by itself. Throws `syntax` and `limit`, and what its patterns throw.
  */
 export function readStructuralTag(value: unknown, limits: Limits): Format {
   const placed = { value, path: "" }
@@ -287,7 +291,7 @@ export function readStructuralTag(value: unknown, limits: Limits): Format {
   return reader.format(fields.needed("format", "a format"))
 }
 
-/** Whether the empty text may satisfy `format`, as far as that shows at sight. */
+/** Returns whether the empty text may satisfy `format`. Schemas and grammars are not examined. */
 export function canBeEmpty(format: Format): boolean {
   switch (format.kind) {
     case "const":
@@ -342,7 +346,7 @@ class FormatReader {
     return this.nested(placed.path, () => known.read(fields, this))
   }
 
-  /** The form that came before formats. */
+  /** Reads the form that was used before formats. */
   structures(fields: Fields): Format {
     fields.allowOnly(["type", "structures", "triggers"], "a structural tag with structures")
     if (fields.has("type") && fields.text("type") !== "structural_tag") {
@@ -383,7 +387,7 @@ class FormatReader {
     return { kind: "repeat", path: fields.path, content, min, max }
   }
 
-  /** Tags in a list need not say that they are tags. */
+  /** Reads a list of tags. Tags in a list need not have `type: "tag"`. */
   tags(fields: Fields): Tag[] {
     return fields.list("tags", "tags", 1).map((placed) => {
       const own = new Fields(placed, "a tag")
@@ -427,7 +431,7 @@ class FormatReader {
     return this.triggers(fields.texts("excludes", "excludes"), fields.at("excludes").path)
   }
 
-  /** `triggers`, or what is excluded, which are not too many. */
+  /** Checks the number of `triggers` or excluded parts, and returns them. */
   triggers<T>(triggers: T[], path: string): T[] {
     checkLimit(this.limits, "triggers", triggers.length, path)
     return triggers
@@ -450,7 +454,7 @@ function orderOf(fields: Fields): TagOrder {
   }
 }
 
-/** The pairs of `rules`: what switches, and the format to which it does. */
+/** Returns the pairs of `rules`: what switches, and the format that it switches to. */
 function pairsOf(fields: Fields): { first: Placed; second: Placed }[] {
   return fields.list("rules", "pairs of what switches and a format", 1).map(({ value, path }) => {
     if (!Array.isArray(value) || value.length !== 2) {

@@ -1,27 +1,28 @@
 /**
- * Fixed texts as a model writes them: where one holds the spelling of a control token, the token is meant, since no model spells
- * it out. At each place the longest name counts. Without a vocabulary a fixed text is what it spells.
+ * Fixed texts as a model writes them. If a text contains the spelling of a control token, the token
+ * is meant, because no model spells it out. At each place the longest name is used. Without a
+ * vocabulary a fixed text is read as its bytes.
  */
 import type { Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
 import type { TokenNames } from "../ebnf/tokennames.ts"
 
-/** A part of a fixed text: as bytes, or the control token that is spelled so. */
+/** A part of a fixed text: bytes, or the control token with this spelling. */
 export interface Piece {
   readonly text: string
   readonly token: number | null
 }
 
-/** Where names of control tokens may stand: most texts hold none of their beginnings. */
+/** Finds the names of control tokens. Most texts contain none of their beginnings. */
 interface NameFinder {
-  /** Finds the first two UTF-16 units of a name. */
+  /** Matches the first two UTF-16 units of a name. */
   readonly beginning: RegExp
-  /** Names by those, longer ones first. */
+  /** Names by their first two units, longer ones first. */
   readonly names: ReadonlyMap<string, readonly string[]>
 }
 
 const BeginningUnits = 2
-/** By vocabulary; null: it has no names. */
+/** By vocabulary; null if it has no names. */
 const finders = new WeakMap<TokenNames, NameFinder | null>()
 
 function finderOf(tokens: TokenNames): NameFinder | null {
@@ -30,7 +31,7 @@ function finderOf(tokens: TokenNames): NameFinder | null {
     const names = new Map<string, string[]>()
     for (const name of tokens.specials.keys())
       if (name !== "") listAt(names, name.slice(0, BeginningUnits)).push(name)
-    // A name of one unit may be where a longer one is.
+    // A name of one unit may occur where a longer one begins.
     for (const [key, list] of names) if (key.length > 1) list.push(...(names.get(key[0]) ?? []))
     for (const list of names.values()) list.sort((a, b) => b.length - a.length)
     const keys = [...names.keys()].sort((a, b) => b.length - a.length)
@@ -41,7 +42,9 @@ function finderOf(tokens: TokenNames): NameFinder | null {
   return finder
 }
 
-/** `text` in its pieces; none for the empty text. Neighbours are not both bytes. */
+/**
+ * Returns the pieces of `text`; none for the empty text. Two pieces of bytes are never adjacent.
+ */
 export function piecesOf(text: string, tokens: TokenNames | null): Piece[] {
   const pieces: Piece[] = []
   const finder = tokens === null ? null : finderOf(tokens)
@@ -62,12 +65,15 @@ export function piecesOf(text: string, tokens: TokenNames | null): Piece[] {
   return pieces
 }
 
-/** What `pieces` spell. */
+/** Returns the spelling of `pieces`. */
 export function spelled(pieces: readonly Piece[]): string {
   return pieces.map(({ text }) => text).join("")
 }
 
-/** `pieces` in two: those of the first `units` UTF-16 units, a token that lies across included, and the others. */
+/**
+ * Splits `pieces` in two: the first `units` UTF-16 units, including a token that crosses the
+ * border, and the rest.
+ */
 export function splitPieces(pieces: readonly Piece[], units: number): [front: Piece[], back: Piece[]] {
   const front: Piece[] = []
   let left = units
@@ -83,14 +89,17 @@ export function splitPieces(pieces: readonly Piece[], units: number): [front: Pi
   return [front, []]
 }
 
-/** Exactly these pieces. */
+/** Returns the term of exactly these pieces. */
 export function piecesTerm({ terms }: Rules, pieces: readonly Piece[]): Term {
   return terms.concat(
     ...pieces.map(({ text, token }) => (token === null ? terms.text(text) : terms.token([token]))),
   )
 }
 
-/** One of many fixed texts, each with what follows it. Their beginnings are one trie: what follows is met when its text is read. */
+/**
+ * Returns the term of one of many fixed texts, each with what follows it. Their beginnings are one
+ * trie, so what follows is reached only when its text has been read.
+ */
 export function piecesChoice(
   rules: Rules,
   options: readonly (readonly [pieces: readonly Piece[], rest: Term])[],
@@ -105,7 +114,7 @@ export function piecesChoice(
     else listAt(byToken, first.token).push([others, rest])
   }
   const texts = [...byText].map(([text, rests]) => [text, piecesChoice(rules, rests)] as const)
-  // One text alone is one lexeme with what follows it.
+  // A single text is one lexeme together with what follows it.
   const [[only, rest] = ["", terms.never]] = texts
   const choice = texts.length === 1 ? terms.concat(terms.text(only), rest) : terms.choice(texts)
   const tokens = [...byToken].map(([token, rests]) =>
@@ -114,7 +123,7 @@ export function piecesChoice(
   return terms.or([...ended, choice, ...tokens])
 }
 
-/** The list under `key`, made where there is none. */
+/** Returns the list of `key`. Adds an empty one if there is none. */
 export function listAt<K, V>(lists: Map<K, V[]>, key: K): V[] {
   let list = lists.get(key)
   if (list === undefined) {

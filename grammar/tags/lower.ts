@@ -1,9 +1,10 @@
 /**
- * From the tree of a structural tag to rules.
+ * Lowers the tree of a structural tag to rules.
  *
- * Every node becomes a function that makes its term, since the terms of notations inside are made later. On the way down goes
- * what may end the tag around: a text that comes last in it holds none of that, and is read with it as one lexeme. What loops
- * (text and tags, dispatches) is a rule of its own; all else is part of the term around it.
+ * Every node becomes a function that makes its term later, after the terms of inner notations. The
+ * ends of the tag around are passed down: a text that comes last in the tag must not contain them,
+ * and is read with the end as one lexeme. Loops (text and tags, dispatches) are rules of their own;
+ * all other nodes are part of the term around them.
  */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import { anyToken } from "../ebnf/tokensets.ts"
@@ -28,30 +29,32 @@ import type { SchemaStyle } from "./schemas.ts"
 import { idOf, pieceOf } from "./tokenrefs.ts"
 import { checkTokenBegins, checkTokenTriggers, checkTriggers, triggerOf } from "./triggers.ts"
 
-/** Compiles what stands inside of a structural tag. */
+/** Compiles the schemas and grammars inside a structural tag. */
 export interface Embedded {
-  /** Names of the ways in which the values of a schema are written. */
+  /** Names of the styles in which the values of a schema can be written. */
   readonly styles: readonly string[]
-  /** The values of a schema. Places of what it refuses are pointers into the schema. */
+  /**
+   * Returns the grammar of a schema's values. The paths of its errors are pointers into the schema.
+   */
   schema(schema: unknown, how: SchemaStyle): Grammar
-  /** A grammar in a notation; `outer` is where it stands. */
+  /** Returns the rule of a grammar in a notation; `outer` is its place. */
   notation(text: string, rules: Rules, outer: string): RuleId
 }
 
 type KindOf<K extends Format["kind"]> = Extract<Format, { kind: K }>
 type Switching = KindOf<"triggered" | "dispatch" | "tokenTriggered" | "tokenDispatch">
 
-/** Where a part stands. */
+/** The context of a part. */
 interface Place {
-  /** How the tag around it ends, if that may come right behind the part. */
+  /** The ends of the tag around, if they may follow the part directly. */
   readonly ends: readonly Mark[]
-  /** What the innermost tag begins with, for messages. */
+  /** The beginning of the innermost tag, for messages. */
   readonly tag: string
   /** The rules that the rule of the part uses. */
   readonly uses: Set<RuleId>
 }
 
-/** Ways to end a tag, in pieces. */
+/** The ways to end a tag, as pieces. */
 type Ends = readonly (readonly Piece[])[]
 const noEnd: Ends = [[]]
 
@@ -64,7 +67,7 @@ export class Lowering {
     this.embedded = embedded
   }
 
-  /** Declares the rule of `format`. Throws GrammarError, with the pointer of what is wrong. */
+  /** Declares the rule of `format`. Throws GrammarError with the pointer to the mistake. */
   rule(format: Format): RuleId {
     const rule = this.rules.declare("structural tag")
     const uses = new Set<RuleId>()
@@ -128,7 +131,7 @@ export class Lowering {
     }
   }
 
-  /** `format` and one of `ends`, which end the tag around it. */
+  /** Returns `format` followed by one of `ends`, which end the tag around it. */
   private until(format: Format, place: Place, ends: Ends): MakeTerm {
     switch (format.kind) {
       case "sequence":
@@ -147,7 +150,10 @@ export class Lowering {
     }
   }
 
-  /** One part behind the other; what may come last is held to the ends around, and is read with `ends` where there are any. */
+  /**
+   * Returns the parts in a row. A part that may come last must not contain the ends of the tag
+   * around. If there are `ends`, it is read together with them.
+   */
   private sequence({ parts }: KindOf<"sequence" | "or">, place: Place, ends: Ends | null): MakeTerm {
     const makes: MakeTerm[] = []
     let mayBeLast = true
@@ -172,18 +178,18 @@ export class Lowering {
     return () => this.rules.terms.budget(make(), maxTokens, `the text at ${path === "" ? "the top" : path}`)
   }
 
-  /** A tag in two: how it begins, and the rest. */
+  /** Returns the beginning of a tag, and its rest. */
   private begun(tag: Tag, place: Place): { begin: readonly Piece[]; rest: MakeTerm } {
     const { tokens } = this.rules
     const begin = markPieces(tag.begin, tokens)
     const ends = tag.ends.map((end) => markPieces(end, tokens))
     const own = tag.ends.filter((_, i) => ends[i].length > 0)
-    // Right behind an end of nothing comes what is behind the tag.
+    // An empty end is followed directly by what comes after the tag.
     const outer = own.length < ends.length ? place.ends : []
     const name = spelled(begin)
     const inner = { ...place, ends: [...own, ...outer], tag: name === "" ? place.tag : name }
     const make = this.until(tag.content, inner, ends)
-    // A tag in two places of a loop is made once.
+    // A tag that occurs twice in a loop is made only once.
     let rest: ReturnType<MakeTerm> | null = null
     return { begin, rest: () => (rest ??= make()) }
   }
@@ -202,9 +208,9 @@ export class Lowering {
     }
   }
 
-  /** Text, or any tokens, and what they switch to, up to one of `ends`. */
+  /** Returns text, or any tokens, with their branches, up to one of `ends`. */
   private switching(format: Switching, place: Place, ends: Ends): MakeTerm {
-    // They are those of the loop, too.
+    // The loop uses these rules, too.
     const uses = new Set<RuleId>()
     const inner = { ...place, uses }
     const between = this.between(format, this.branches(format, inner), inner, ends)
@@ -287,7 +293,7 @@ export class Lowering {
     return () => anyToken(rules, tokens, excluded)
   }
 
-  /** Any number of tokens. Without a vocabulary they are text. */
+  /** Returns any number of tokens. Without a vocabulary they are text. */
   private run({ excludes, path }: KindOf<"tokens">, { ends, uses }: Place): MakeTerm {
     const { rules } = this
     const { tokens, terms } = rules
@@ -301,7 +307,7 @@ export class Lowering {
   }
 }
 
-/** A string, or without a vocabulary what a token spells. */
+/** Returns a string; for a token without a vocabulary, its spelling. */
 function textOf(given: Text | TokenRef): Text {
   return "text" in given ? given : { text: pieceOf(given, null).text, path: given.path }
 }

@@ -1,4 +1,7 @@
-/** How tags begin and end, as pieces of text, and what the ends of a tag keep out of what comes last in it. */
+/**
+ * The beginnings and ends of tags as pieces of text, and what the last part of a tag must not
+ * contain because of the tag's ends.
+ */
 import type { TokenNames } from "../ebnf/tokennames.ts"
 import { GrammarError } from "../errors.ts"
 import { shown } from "./fields.ts"
@@ -11,8 +14,8 @@ export function markPieces(mark: Mark, tokens: TokenNames | null): readonly Piec
 }
 
 /**
- * Texts that text before `ends` does not hold. A token needs nothing, since text holds no control token; without a vocabulary
- * it is what it spells.
+ * Returns the texts that text before `ends` must not contain. Tokens are left out, since text
+ * contains no control token. Without a vocabulary a token is its spelling.
  */
 export function endTexts(ends: readonly Mark[], tokens: TokenNames | null): string[] {
   const texts: string[] = []
@@ -23,7 +26,10 @@ export function endTexts(ends: readonly Mark[], tokens: TokenNames | null): stri
   return texts
 }
 
-/** Tokens that any tokens before `ends` leave out. Throws `unsupported` for an end that does not begin with a control token. */
+/**
+ * Returns the tokens that a run of any tokens before `ends` excludes. Throws `unsupported` if an
+ * end does not begin with a control token.
+ */
 export function endTokens(ends: readonly Mark[], tokens: TokenNames, path: string): number[] {
   return ends.map((end) => {
     const [first] = markPieces(end, tokens)
@@ -32,7 +38,10 @@ export function endTokens(ends: readonly Mark[], tokens: TokenNames, path: strin
   })
 }
 
-/** Refuses ends that are strings, where no vocabulary tells which of them are control tokens. */
+/**
+ * Refuses ends that are strings: without a vocabulary, it is unknown which of them are control
+ * tokens.
+ */
 export function checkTokenEnds(ends: readonly Mark[], path: string): void {
   for (const end of ends) if (end.kind === "text") throw textEnd(end, path)
 }

@@ -1,4 +1,7 @@
-/** Values of schemas inside of structural tags: as JSON, or as the arguments of a tool-call style that writes them one by one. */
+/**
+ * Values of schemas inside structural tags: as JSON, or as the arguments of a tool-call style that
+ * writes them one by one.
+ */
 import type { Rules } from "../ebnf/rules.ts"
 import { GrammarError, type Limits } from "../errors.ts"
 import type { Grammar } from "../grammar.ts"
@@ -13,13 +16,16 @@ import { parameterArguments } from "./styles/parameters.ts"
 import type { Parameter, Style } from "./styles/style.ts"
 import { key, value, wire } from "./styles/wire.ts"
 
-/** How the values of a schema are written. */
+/** The style in which the values of a schema are written. */
 export interface SchemaStyle {
   readonly style: string
   readonly anyOrder: boolean
-  /** Most characters of white space in a row, between the parts of a value; null: as the policy says. */
+  /**
+   * Most characters of white space in a row between the parts of a value; null to follow the
+   * policy.
+   */
   readonly maxWhitespace: number | null
-  /** Texts that no string of a value holds. */
+  /** Texts that no string of a value contains. */
   readonly excludes: readonly string[]
 }
 
@@ -29,7 +35,7 @@ for (const style of styles) {
   if (parameter !== undefined) argumentStyles.set(style.name, { style, parameter })
 }
 
-/** Cohere's elements as far as they hold scalars; others would be elements within elements. */
+/** Cohere's elements, for scalars only: other values would be nested elements. */
 const cohere = (type: string) => wire`<cofl:value name="${key}" type="${type}">${value}</cofl:value>`
 const cohereXml: { controls: readonly string[]; parameter: Parameter } = {
   controls: [],
@@ -41,7 +47,7 @@ const cohereXml: { controls: readonly string[]; parameter: Parameter } = {
   },
 }
 
-/** Names that XGrammar has for styles. */
+/** XGrammar's names of styles. */
 const otherNames: Readonly<Record<string, string>> = {
   kimi_k3_xml: "kimi_k3",
   deepseek_v4_1_xml: "deepseek_v4_1",
@@ -55,7 +61,10 @@ export const schemaStyles: readonly string[] = [
   "cohere_xml",
 ]
 
-/** The values of `schema`. Places of what is refused are pointers into it. */
+/**
+ * Returns the grammar of the values of `schema`. The paths of its errors are pointers into the
+ * schema.
+ */
 export function compileSchema(
   schema: unknown,
   { style, anyOrder, maxWhitespace, excludes }: SchemaStyle,
@@ -84,7 +93,7 @@ export function compileSchema(
   return parameterArguments(args, forms)
 }
 
-/** White space between elements, where nothing says how much. */
+/** Most characters of white space between elements, if nothing else is given. */
 const MaxGap = 32
 
 function refuseContainers({ specs, language }: Arguments): void {
@@ -104,7 +113,10 @@ function refuseContainers({ specs, language }: Arguments): void {
   }
 }
 
-/** `schema` as a text, which nobody changes; null where it is longer than a text may be. */
+/**
+ * Returns `schema` as JSON text, so that later changes of the object have no effect; null if the
+ * text would be too long.
+ */
 function textOf(schema: unknown, limits: Limits): string | null {
   if (typeof schema === "string") return schema
   const text = toText(fromValue(schema, { maxDepth: limits.schemaDepth }))

@@ -1,8 +1,10 @@
 /**
- * Free text that switches: at a trigger to what begins there, and, where it is the last thing of a tag, at the end of the tag.
+ * Free text that switches: at a trigger to what begins there, and, if it is the last part of a tag,
+ * at the tag's end.
  *
- * Triggers and ends are stops of one lexeme (`lexeme/freetext.ts`), so while text is read there is one reading of it, and what is
- * behind a trigger is met when the trigger is complete. What begins with a control token follows the text instead.
+ * Triggers and ends are stops of one lexeme (`lexeme/freetext.ts`). So the text has only one
+ * reading, and what follows a trigger begins when the trigger is complete. A branch that begins
+ * with a control token follows the text instead.
  */
 import type { Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
@@ -11,23 +13,26 @@ import { PlainTag } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
 import { listAt, type Piece, piecesChoice, spelled, splitPieces } from "./literal.ts"
 
-/** What a trigger begins. */
+/** A trigger and its branch. */
 export interface Switch {
   readonly trigger: string
-  /** How it begins, the trigger included. */
+  /** The beginning of the branch, including the trigger. */
   readonly begin: readonly Piece[]
   readonly rest: Term
 }
 
 export interface FreeText {
   readonly triggers: readonly string[]
-  /** Texts that the free text does not hold. */
+  /** Texts that the free text must not contain. */
   readonly excludes: readonly string[]
-  /** What ends the tag around it. */
+  /** The ends of the tag around the text. */
   readonly ends: readonly (readonly Piece[])[]
 }
 
-/** Free text, a switch, and what follows it; with `mayEnd` also free text and one of its ends. */
+/**
+ * Returns free text, then a switch and what follows it. With `mayEnd` also returns free text and
+ * one of its ends.
+ */
 export function switchingText(
   rules: Rules,
   { triggers, excludes, ends }: FreeText,
@@ -53,7 +58,8 @@ export function switchingText(
   const rests = new Map<number, Term>()
   if (others.length > 0) rests.set(PlainTag, piecesChoice(rules, others))
   for (const [stop, options] of stops) rests.set(stopTag(stop), piecesChoice(rules, options))
-  // The spelling of a control token is excluded too: whoever reads the text would take it for the token.
+  // The spelling of a control token is excluded too, because a reader of the text would take it for
+  // the token.
   const lexemeOf = (tags: ReadonlySet<number>) => {
     const isStop = (pattern: string) => stops.has(pattern) && tags.has(stopTag(pattern))
     return freeTextLexeme(
@@ -71,8 +77,9 @@ export function switchingText(
 type Option = readonly [pieces: readonly Piece[], rest: Term]
 
 /**
- * Whether `end` is read as a stop like any other: no pattern can be complete inside of it, or together with it, and nothing that
- * may be text can have begun one. Else it is read beside the text.
+ * Returns whether `end` can be a stop like the others: no pattern is complete inside it or at the
+ * same place, and no pattern can have begun in front of it. Otherwise the end is read beside the
+ * text.
  */
 function isClear(end: string, patterns: readonly string[]): boolean {
   return patterns.every((pattern) => {

@@ -1,8 +1,10 @@
 /**
- * Structural tags: free text, and what it switches to, described by formats inside each other (dialect of XGrammar 2).
+ * Structural tags: free text and what it switches to, described by nested formats (dialect of
+ * XGrammar 2).
  *
- * In reading order: `format.ts` reads an object into a tree (`fields.ts`), `lower.ts` makes rules of it, with the free text of
- * `switching.ts` and `between.ts` and the fixed texts of `literal.ts`; `tools.ts` of the styles is the other way to such grammars.
+ * In reading order: `format.ts` reads an object into a tree (`fields.ts`). `lower.ts` makes rules
+ * from it, with the free text of `switching.ts` and `between.ts` and the fixed texts of
+ * `literal.ts`. `styles/tools.ts` is the other way to such grammars.
  */
 import { gbnfRule } from "../ebnf/gbnf/gbnf.ts"
 import { larkRule } from "../ebnf/lark/lark.ts"
@@ -16,12 +18,12 @@ import { readStructuralTag } from "./format.ts"
 import { Lowering } from "./lower.ts"
 import { compileSchema, type SchemaStyle, schemaStyles } from "./schemas.ts"
 
-/** How schemas inside of structural tags are read, and how their values are spelled. */
+/** How schemas inside structural tags are read, and how their values are spelled. */
 export type TagOptions = Omit<JsonOptions, "key">
 
 /**
- * Reads a structural tag into `rules`: `{type: "structural_tag", format}`, the older `{structures, triggers}`, a format by itself,
- * or the JSON text of one. Throws GrammarError with JSON pointers.
+ * Reads a structural tag into `rules`: `{type: "structural_tag", format}`, the older `{structures,
+ * triggers}`, a format by itself, or the JSON text of one. Throws GrammarError with JSON pointers.
  */
 export function tagRule(tag: unknown, rules: Rules, options: TagOptions): RuleId {
   const embedded = {
@@ -33,7 +35,7 @@ export function tagRule(tag: unknown, rules: Rules, options: TagOptions): RuleId
   return new Lowering(rules, embedded).rule(readStructuralTag(value, rules.limits))
 }
 
-/** The first definition of the text says which notation it is in. */
+/** Reads a grammar. Its first definition determines the notation. */
 function readNotation(text: string, rules: Rules, outer: string, options: TagOptions): RuleId {
   const notation = below(outer, () => notationOf(text, rules.limits))
   if (notation === "gbnf") return gbnfRule(text, rules, { outer })
@@ -42,7 +44,10 @@ function readNotation(text: string, rules: Rules, outer: string, options: TagOpt
   return larkRule(text, rules, { schema, outer }).rule
 }
 
-/** A JSON text as the object that it writes; schemas stay texts, so that the spelling of numbers and the order of keys survive. */
+/**
+ * Parses a JSON text. Schemas in it remain texts, so that the spelling of numbers and the order of
+ * keys are kept.
+ */
 function readText(text: string, limits: Limits): unknown {
   checkLimit(limits, "schemaBytes.tag", text.length)
   return plainValue(readJson(text, { maxDepth: limits.schemaDepth }))

@@ -1,11 +1,15 @@
-/** Tokens by name or id: what a structural tag says, in a vocabulary. */
+/**
+ * Resolves references to tokens, by name or id, in a vocabulary.
+ */
 import { type TokenNames, tokenSpelled } from "../ebnf/tokennames.ts"
 import { GrammarError } from "../errors.ts"
 import { shown } from "./fields.ts"
 import type { TokenRef } from "./format.ts"
 import type { Piece } from "./literal.ts"
 
-/** The token as a piece of a text. Without a vocabulary one with a name is what it spells. */
+/**
+ * Returns the token as a piece of a text. Without a vocabulary a token with a name is its spelling.
+ */
 export function pieceOf(ref: TokenRef, tokens: TokenNames | null): Piece {
   if (tokens !== null) return { text: nameOf(ref, tokens), token: idOf(ref, tokens) }
   if (typeof ref.token === "string") return { text: ref.token, token: null }
@@ -16,7 +20,7 @@ export function pieceOf(ref: TokenRef, tokens: TokenNames | null): Piece {
   )
 }
 
-/** Throws `syntax` for a token that the vocabulary does not have. */
+/** Returns the id of a token. Throws `syntax` if the vocabulary does not have it. */
 export function idOf({ token, path }: TokenRef, tokens: TokenNames): number {
   if (typeof token === "number") {
     if (token < tokens.width) return token
@@ -31,7 +35,7 @@ export function idOf({ token, path }: TokenRef, tokens: TokenNames): number {
   throw new GrammarError("syntax", path, `no token is spelled ${shown(token)}`)
 }
 
-/** Its name; the empty text for the id of a token that has none. */
+/** Returns the name of a token; the empty text for an id without a name. */
 function nameOf({ token }: TokenRef, tokens: TokenNames): string {
   if (typeof token === "string") return token
   for (const [name, id] of tokens.specials) if (id === token) return name

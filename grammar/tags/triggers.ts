@@ -1,4 +1,6 @@
-/** What triggers need so that each of them can be complete, and leads to what it should. */
+/**
+ * Checks that each trigger can be completed, and that it leads to the right branch.
+ */
 import type { TokenNames } from "../ebnf/tokennames.ts"
 import { GrammarError } from "../errors.ts"
 import type { Branch } from "./between.ts"
@@ -7,10 +9,13 @@ import type { Text, TokenRef } from "./format.ts"
 import { spelled } from "./literal.ts"
 import { idOf } from "./tokenrefs.ts"
 
-/** Triggers that a message lists. */
+/** Most triggers that a message lists. */
 const MaxListed = 8
 
-/** Refuses triggers that hold another one, or what the text may not hold: excludes, and the ends of the tag around. */
+/**
+ * Refuses triggers that contain another trigger, or a text that the free text must not contain:
+ * excludes, and the ends of the tag around.
+ */
 export function checkTriggers(
   triggers: readonly Text[],
   excludes: readonly string[],
@@ -34,7 +39,7 @@ function neverComplete(text: string, path: string, held: string): GrammarError {
   )
 }
 
-/** Refuses triggers that any tokens leave out for another reason, too. */
+/** Refuses triggers that the run of any tokens excludes for another reason, too. */
 export function checkTokenTriggers(
   triggers: readonly TokenRef[],
   tokens: TokenNames,
@@ -53,7 +58,7 @@ export function checkTokenTriggers(
   }
 }
 
-/** Refuses branches that begin with no token out of `triggers`. */
+/** Refuses branches that do not begin with a token of `triggers`. */
 export function checkTokenBegins(branches: readonly Branch[], triggers: ReadonlySet<number>): void {
   for (const { begin, path } of branches) {
     const token = begin[0]?.token ?? null
@@ -67,7 +72,10 @@ export function checkTokenBegins(branches: readonly Branch[], triggers: Readonly
   }
 }
 
-/** The trigger with which a branch begins; none holds another, so there is one at most. */
+/**
+ * Returns the trigger with which a branch begins. No trigger contains another, so there is at most
+ * one.
+ */
 export function triggerOf({ begin, path }: Branch, triggers: readonly Text[]): string {
   const text = spelled(begin)
   const trigger = triggers.find((each) => text.startsWith(each.text))
