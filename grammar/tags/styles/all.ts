@@ -1,4 +1,6 @@
-/** Every style by its name. A new style is one file, and one line here. */
+/**
+ * All styles by name. A new style is one file, and one line here.
+ */
 import { GrammarError } from "../../errors.ts"
 import { apertus } from "./families/apertus.ts"
 import { apriel } from "./families/apriel.ts"
@@ -62,7 +64,7 @@ export const styles: readonly Style[] = [
 
 const byName = new Map(styles.map((style) => [style.name, style]))
 
-/** Throws `syntax` with the names that there are. */
+/** Returns the style `name`. Throws `syntax` with the known names if there is none. */
 export function styleOf(name: string): Style {
   const style = byName.get(name)
   if (style === undefined) {

@@ -1,7 +1,9 @@
 /**
- * The answer of styles that write text as it is: text and calls, calls alone, or calls beside what a response format asks for.
+ * The answer of styles that write plain text: text and calls, calls alone, or calls beside the text
+ * of a response format.
  *
- * Between text and calls nothing decides but the style's own mark: where it is complete, a call has begun (`plan.ts`).
+ * Only the style's own mark separates text from calls: where it is complete, a call has begun
+ * (`plan.ts`).
  */
 import type { Frame, Step } from "../../frame.ts"
 import { freeTextLexeme } from "../../lexeme/freetext.ts"
@@ -14,7 +16,7 @@ export class AnswerLanguage {
   private readonly plan: Plan
   private readonly places = new Places("")
   private readonly calls: CallSequence
-  /** Whether text may stand between calls and around them. */
+  /** Whether text is allowed between calls and around them. */
   private readonly isFree: boolean
   private readonly text: number
 
@@ -22,7 +24,7 @@ export class AnswerLanguage {
     this.plan = plan
     this.isFree = plan.format === null && !plan.calls.isRequired
     this.text = freeTextLexeme({ stops: [], excludes: plan.excludes }, { mayEnd: true })
-    // Free text holds whatever stands between calls without a section of their own.
+    // Free text may contain whatever separates calls outside a section.
     const areJoined = !this.isFree
     this.calls = new CallSequence(plan, blocks, this.places, {
       areJoined,
@@ -36,7 +38,7 @@ export class AnswerLanguage {
     return [...this.calls.steps(0, true), ...(calls.isRequired ? [] : (format?.start ?? []))]
   }
 
-  /** Text, when so many calls were made. */
+  /** Returns text after `count` calls. */
   private textSteps(count: number): Step[] {
     const behind = this.places.place(
       `text ${count}`,

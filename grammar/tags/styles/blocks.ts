@@ -1,4 +1,6 @@
-/** Calls in the blocks of a style: the ways to begin each part of one, for the tools of a turn. */
+/**
+ * The blocks of a style: the ways to begin each part of one, for the tools of a turn.
+ */
 import type { BudgetPart } from "../../budget.ts"
 import type { RuleId, Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
@@ -19,9 +21,9 @@ const nothing: Wire = []
 
 export class CallBlocks {
   readonly blocks: readonly Block[]
-  /** Whether calls are numbered in their text. */
+  /** Whether the text of a call contains its number. */
   readonly areNumbered: boolean
-  /** Of the parts made so far. */
+  /** The budgets of the parts made so far. */
   readonly budgets: BudgetPart[] = []
   private readonly rules: Rules
   private readonly tools: readonly CallableTool[]
@@ -37,7 +39,8 @@ export class CallBlocks {
     const forms = blocks.map(({ parameter }) =>
       parameter === undefined ? null : parameterForms(rules, parameter, controls),
     )
-    // What ends a raw value ends it wherever it stands: strings within other values cannot hold it either.
+    // A raw value ends at its end mark wherever that occurs, so strings inside other values must
+    // not contain it either.
     const ends = forms.flatMap((form) => form?.excludes ?? [])
     const excludes = [...new Set([...(options.excludes ?? []), ...controls, ...ends])]
     this.tools = plan.calls.tools.map((tool) => {
@@ -47,7 +50,10 @@ export class CallBlocks {
     for (const tool of plan.calls.tools) refuseLikeMessage(tool, plan.style)
   }
 
-  /** The beginning of block `at` and its first call, which has this number. `hasLead`: what may lead in stands in front. */
+  /**
+   * Returns the beginning of block `at` and its first call, which has the number `index`. With
+   * `hasLead` the block's lead may come first.
+   */
   first(at: number, index: number, hasLead: boolean): readonly Step[] {
     return this.steps(`first ${at} ${index} ${hasLead}`, () => {
       const { lead, begin = nothing } = this.blocks[at]
@@ -58,7 +64,7 @@ export class CallBlocks {
     })
   }
 
-  /** What stands between two calls of block `at`, and the second one. */
+  /** Returns what separates two calls of block `at`, and the second call. */
   next(at: number, index: number): readonly Step[] {
     return this.steps(`next ${at} ${index}`, () => {
       const between = wireTerm(this.rules, this.blocks[at].between ?? nothing)
@@ -66,19 +72,25 @@ export class CallBlocks {
     })
   }
 
-  /** The end of block `at`, up to a token that ends the whole text in this vocabulary; null where nothing marks it. */
+  /**
+   * Returns the end of block `at`, up to a token that ends the whole text in this vocabulary; null
+   * if the block has no end mark.
+   */
   end(at: number): readonly Step[] | null {
     const { end } = this.blocks[at]
     if (end === undefined) return null
     return this.steps(`end ${at}`, () => wireTerm(this.rules, this.beforeEnd(end) ?? end))
   }
 
-  /** Whether a call of block `at` ends with a token that ends the whole text in this vocabulary. */
+  /**
+   * Returns whether a call of block `at` ends with a token that ends the whole text in this
+   * vocabulary.
+   */
   endsText(at: number): boolean {
     return this.beforeEnd(this.blocks[at].call) !== null
   }
 
-  /** The ways to begin a term; made once a key. */
+  /** Returns the ways to begin a term. They are made once for each key. */
   steps(key: string, make: () => Term): readonly Step[] {
     let steps = this.known.get(key)
     if (steps === undefined) {
@@ -106,7 +118,10 @@ export class CallBlocks {
   }
 }
 
-/** A call that begins as a message does would be read as one: where messages say to whom they go, the user is no tool. */
+/**
+ * Refuses a tool whose call begins like a message of the style, because it would be read as one. An
+ * example is a tool named like the user, in styles whose messages name their recipient.
+ */
 function refuseLikeMessage({ name, path }: Tool, { blocks, messages }: Style): void {
   if (messages === undefined) return
   const { reasoning, remark = reasoning, answer } = messages
@@ -133,7 +148,7 @@ class CallableTool {
     this.forms = forms
   }
 
-  /** Throws where the tool cannot be called in block `at`. */
+  /** Throws if the tool cannot be called in block `at`. */
   check(call: Wire, at: number): void {
     const { json, parameters } = this.filling(at, 0)
     if (holds(call, "json")) json()

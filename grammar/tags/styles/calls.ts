@@ -1,4 +1,6 @@
-/** The calls of a block one after the other, counted where their number or their limit is asked for. */
+/**
+ * The calls of a block in a row. They are counted if their number or a limit of it matters.
+ */
 import type { Frame, Step } from "../../frame.ts"
 import type { CallBlocks } from "./blocks.ts"
 import { before, done, type Places } from "./place.ts"
@@ -8,9 +10,12 @@ export class CallSequence {
   private readonly plan: Plan
   private readonly blocks: CallBlocks
   private readonly places: Places
-  /** Whether calls outside of a section follow each other; else something else leads from one to the next. */
+  /**
+   * Whether calls outside a section follow each other directly; if not, something else leads from
+   * one to the next.
+   */
   private readonly areJoined: boolean
-  /** Behind a block, when so many calls were made. */
+  /** Returns what follows a block after `count` calls. */
   private readonly after: (count: number) => Frame
 
   constructor(
@@ -26,7 +31,9 @@ export class CallSequence {
     this.after = options.after
   }
 
-  /** The ways to begin a block when `count` calls were made; `hasLead`: with what may stand in front of it. */
+  /**
+   * Returns the ways to begin a block after `count` calls; with `hasLead` its lead may come first.
+   */
   steps(count: number, hasLead: boolean): Step[] {
     if (!this.canCall(count)) return []
     return this.blocks.blocks.flatMap((_, at) => {
@@ -40,7 +47,7 @@ export class CallSequence {
     return tools.length > 0 && count < max
   }
 
-  /** Behind a call of block `at`. */
+  /** Returns what follows a call of block `at`. */
   private behind(at: number, count: number): Frame {
     const end = this.blocks.end(at)
     const ends = () => before(this.after(count), end ?? [done])

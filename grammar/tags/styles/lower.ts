@@ -1,4 +1,6 @@
-/** Wire forms as terms: what the grammar of a turn is put together from. */
+/**
+ * Wire forms as terms, from which the grammar of a turn is assembled.
+ */
 import type { Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
 import type { Grammar } from "../../grammar.ts"
@@ -6,10 +8,10 @@ import { exprs } from "../../lexeme/expr/expr.ts"
 import { literalTerm } from "./literal.ts"
 import type { Part, Wire } from "./wire.ts"
 
-/** What fills the slots of a call. */
+/** The values for the slots of a call. */
 export interface Filling {
   readonly name: string
-  /** The call's place in the turn, from 0, and what came before the turn. */
+  /** The call's index in the turn, from 0, and the number of calls before the turn. */
   readonly index: number
   readonly callsBefore: number
   /** The arguments as JSON, and one by one. */
@@ -17,7 +19,10 @@ export interface Filling {
   readonly parameters: () => Grammar
 }
 
-/** Any call of these tools in this form. Their names are one trie: what belongs to one is reached when its name is read. */
+/**
+ * Returns any call of these tools in this form. Their names are one trie, so what belongs to a tool
+ * is reached only when its name has been read.
+ */
 export function callTerm(rules: Rules, form: Wire, fillings: readonly Filling[]): Term {
   const { terms } = rules
   const [flat, at] = splitAtName(form)
@@ -30,7 +35,7 @@ export function callTerm(rules: Rules, form: Wire, fillings: readonly Filling[])
   return terms.concat(before, terms.choice(options))
 }
 
-/** The form with its name on the outermost level, and the place of the name in it. */
+/** Returns the form with its name on the outermost level, and the index of the name in it. */
 function splitAtName(form: Wire): [flat: Wire, at: number] {
   const flat = form.flatMap((part) => (part.kind === "id" ? [...part.wire] : [part]))
   const at = flat.findIndex((part) => part.kind === "name")
@@ -38,7 +43,7 @@ function splitAtName(form: Wire): [flat: Wire, at: number] {
   return [flat, at]
 }
 
-/** A form, its slots filled. */
+/** Returns a form with its slots filled. */
 export function wireTerm(rules: Rules, form: Wire, filling: Partial<Filling> = {}): Term {
   return rules.terms.concat(...form.map((part) => partTerm(rules, part, filling)))
 }

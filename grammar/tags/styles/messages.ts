@@ -1,5 +1,6 @@
 /**
- * The turn of styles that write messages: reasoning and remarks, then an answer or calls, each with a header of its own.
+ * The turn of styles that write messages: reasoning and remarks, then an answer or calls, each with
+ * a header of its own.
  */
 import type { Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
@@ -36,12 +37,12 @@ export class MessageLanguage {
   start(): Step[] {
     const { reasoning } = this.plan
     if (reasoning === null || reasoning === undefined || reasoning.optional) return this.message(0)
-    // A prompt that has begun the section leaves its header out.
+    // If the prompt has begun the section, the section has no header.
     const { begin = "" } = reasoning
     return before(this.between(0), this.reasoning(begin === "" ? "" : this.messages.reasoning.begin))
   }
 
-  /** Any message, when so many calls were made. */
+  /** Returns any message after `count` calls. */
   private message(count: number): Step[] {
     const { reasoning, calls, format } = this.plan
     const { remark, reasoning: thought } = this.messages
@@ -54,7 +55,7 @@ export class MessageLanguage {
     return steps
   }
 
-  /** The messages that a turn can end with. */
+  /** Returns the messages that a turn can end with. */
   private ending(count: number): Step[] {
     const { calls, format } = this.plan
     const steps = this.calls.steps(count, true)
@@ -70,7 +71,7 @@ export class MessageLanguage {
     return this.steps(`reasoning ${begin}`, { begin, ends }, text)
   }
 
-  /** The answer: behind its first end the turn is over, behind others more may follow. */
+  /** Returns the answer. After its first end the turn is over; after other ends more may follow. */
   private answer(content: Term, count: number): Step[] {
     const { begin, ends } = this.messages.answer
     return ends.flatMap((end, i) => {
@@ -87,7 +88,7 @@ export class MessageLanguage {
     })
   }
 
-  /** Behind a message that another one must follow. */
+  /** Returns what follows a message if another one must follow. */
   private between(count: number): Frame {
     const { between } = this.messages
     const steps = () => this.blocks.steps("between", () => literalTerm(this.rules, between))
@@ -99,7 +100,7 @@ export class MessageLanguage {
     return this.places.place(`between ${count}`, () => before(next, steps()))
   }
 
-  /** Behind a message that another one may follow. */
+  /** Returns what follows a message if another one may follow. */
   private after(count: number): Frame {
     const isMore = this.messages.end === undefined && count < this.plan.calls.max
     return this.places.place(
@@ -113,7 +114,7 @@ export class MessageLanguage {
     return this.places.place("closing", () => this.ends())
   }
 
-  /** What closes the turn. */
+  /** Returns what closes the turn. */
   private ends(): readonly Step[] {
     const { end } = this.messages
     return end === undefined ? [done] : this.blocks.steps("end", () => literalTerm(this.rules, end))

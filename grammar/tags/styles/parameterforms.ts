@@ -1,4 +1,7 @@
-/** How the arguments of a block are written: the pieces around a key and a value, and what neither may hold. */
+/**
+ * The forms in which the arguments of a block are written: the pieces around keys and values, and
+ * what keys and values must not contain.
+ */
 import type { Rules } from "../../ebnf/rules.ts"
 import type { Step } from "../../frame.ts"
 import { Types } from "../../json/facts/conjunction.ts"
@@ -11,45 +14,52 @@ import { pythonSpelling } from "./python.ts"
 import type { JsonType, Parameter } from "./style.ts"
 import { firstText, optional, type Part, splitParameter, type Wire, wire } from "./wire.ts"
 
-/** A form as ways to begin its pieces. */
+/** A form as the ways to begin its pieces. */
 interface FormSteps {
-  /** Bits of the types of which values are written raw. */
+  /** Bits of the types whose values are written raw. */
   readonly rawTypes: number
-  /** Bits of the types that are written in it. */
+  /** Bits of the types that are written in this form. */
   readonly types: number
   readonly between: readonly Step[]
-  /** What closes it, behind the padding that may stand there, or behind a value that is not raw. */
+  /** The closing piece, with the padding that may precede it, or after a value that is not raw. */
   readonly close: readonly Step[]
   readonly closeValue: readonly Step[]
-  /** The texts with which what closes a raw value begins, and what of it is left behind them. */
+  /**
+   * The texts with which the closing piece of a raw value begins, and the rest of the piece after
+   * them.
+   */
   readonly ends: readonly string[]
   readonly rest: readonly Step[] | null
 }
 
 /** What the languages of all tools in one block share. */
 export interface ParameterForms {
-  /** What stands before a key: the first one, and the others. */
+  /** What precedes a key: the first one, and the others. */
   readonly open: readonly Step[]
   readonly next: readonly Step[]
   readonly forms: readonly FormSteps[]
-  /** What may stand right before a value, as right behind it; null: nothing. */
+  /** What may directly precede and follow a value; null for nothing. */
   readonly padding: number | null
-  /** Whether white space stands around elements as asked, not as the style writes it. */
+  /** Whether white space around elements is as requested, instead of as in the style. */
   readonly isSpaced: boolean
-  /** White space that may stand before a value that is not raw; null: none. */
+  /** White space that may precede a value that is not raw; null for none. */
   readonly space: number | null
-  /** How other values are written, where not as JSON. */
+  /** The spelling of other values, if it is not JSON. */
   readonly spelling: Spelling | null
-  /** What may stand where there are no arguments. */
+  /** What may replace the arguments if there are none. */
   readonly none: readonly Step[]
-  /** Texts that no key may hold, and that no string may, within other values too. */
+  /**
+   * Texts that keys must not contain, and texts that strings must not contain, inside other values
+   * as well.
+   */
   readonly keyExcludes: readonly string[]
   readonly excludes: readonly string[]
 }
 
 /**
- * The pieces of a style's parameters, for any tool. `controls` are its control tokens. `mostSpace`: instead of the line ends of the style,
- * at most so many characters of white space around elements, and around values that are not raw; null: as the style writes them.
+ * Returns the pieces of a style's parameters, for any tool. `controls` are its control tokens.
+ * `mostSpace` is the most characters of white space around elements, and around values that are not
+ * raw; null for the line ends of the style.
  */
 export function parameterForms(
   rules: Rules,
@@ -58,7 +68,7 @@ export function parameterForms(
   mostSpace: number | null = null,
 ): ParameterForms {
   const spaces = (least: number) => exprs.loop(spaceCharacters, least, mostSpace ?? 0)
-  /** `edge`: where white space stands. */
+  /** `edge` says where white space may be. */
   const stepsOf = (form: Wire, edge = ""): readonly Step[] => {
     const rule = rules.declare("piece of a parameter")
     const gap = rules.terms.expr(spaces(0))
@@ -83,8 +93,9 @@ export function parameterForms(
   }
   const pad = padding === undefined ? [] : wire`${optional(padding)}`
   const split = parameter.forms.map(({ wire: form }) => splitParameter(form))
-  // A value ends where its tag is whole: the line end behind that tag is not part of it. And a tag that begins an argument is
-  // no part of a string, else one that fails to end would take the next for its own.
+  // A value ends where its closing tag is complete; the line end after that tag is not part of it.
+  // A tag that begins an argument must not occur in a string: otherwise a string without an end
+  // would include the next argument.
   const tags = notation === "python" ? [] : split.flatMap(({ open, close }) => [open, close].map(tagOf))
   const closesOf = (form: Wire) => {
     const close = stepsOf([...pad, ...form], "end")
@@ -120,7 +131,7 @@ function isLineEnd(part: Part): boolean {
   return part.kind === "optional" && part.wire.every((inner) => inner.kind === "text" && inner.text === "\n")
 }
 
-/** The form without the line end that may stand behind it. */
+/** Returns the form without the line end that may follow it. */
 function withoutLineEnd(form: Wire): Wire {
   const last = form[form.length - 1]
   if (last === undefined) return form
@@ -129,7 +140,7 @@ function withoutLineEnd(form: Wire): Wire {
   return [...form.slice(0, -1), ...wire`${last.text.replace(/\n+$/, "")}`]
 }
 
-/** The fixed text with which a piece begins. */
+/** Returns the fixed text with which a piece begins. */
 function tagOf(form: Wire): string {
   return form.length === 0 ? "" : firstText(form).trimEnd()
 }

@@ -1,9 +1,10 @@
 /**
- * Arguments one by one, as elements: which may come next is the arithmetic of objects (`json/object/objectrules.ts`), as in
- * JSON; how a key and a value are written is the style's.
+ * Arguments one by one, as elements. Which may come next is computed as for JSON objects
+ * (`json/object/objectrules.ts`). How a key and a value are written depends on the style.
  *
- * Names that the schema declares come as they are, all others are identifiers. A string is written raw,
- * any other value as JSON or in the notation of the style. A schema with alternatives has one language a branch, side by side.
+ * Names that the schema declares are written unchanged, all others are identifiers. A string is
+ * written raw, any other value as JSON or in the notation of the style. A schema with alternatives
+ * has one language for each branch, side by side.
  */
 import { concatenate } from "../../bytes.ts"
 import { GrammarError } from "../../errors.ts"
@@ -32,7 +33,7 @@ import { before, done, Places, shortestOf } from "./place.ts"
 /** Names that no schema declares. */
 const otherNames = parseRegex("[A-Za-z_][A-Za-z0-9_.-]*", { mode: "match", path: "" })
 
-/** The arguments of a tool, one by one. */
+/** Returns the arguments of a tool, one by one. */
 export function parameterArguments(args: Arguments, forms: ParameterForms): Grammar {
   return ofTool(args.tool, () => {
     if (args.input !== null) {
@@ -51,7 +52,7 @@ export function parameterArguments(args: Arguments, forms: ParameterForms): Gram
   })
 }
 
-/** One branch of a schema. */
+/** The language of one branch of a schema. */
 class ParameterLanguage {
   private readonly language: JsonLanguage
   private readonly forms: ParameterForms
@@ -70,7 +71,8 @@ class ParameterLanguage {
     this.rules = new ObjectRules(
       written,
       language.policy.order === "schema" ? written.declared : 0,
-      // What a value that is written as text holds is not known by its part.
+      // Values are never split into parts: a part does not determine what a value written as text
+      // may contain.
       wholeValues(language, (conjunction) => language.isProductive(conjunction)),
       (conjunction) => this.hasText(conjunction),
       language.limits,
@@ -80,7 +82,10 @@ class ParameterLanguage {
     )
   }
 
-  /** The spec as far as it can be written: other names are identifiers. Declared names that no key can be are refused. */
+  /**
+   * Returns the part of the spec that can be written: other names are identifiers. Refuses declared
+   * names that cannot be keys.
+   */
   private writable(spec: ObjectSpec): ObjectSpec {
     const names = [...spec.names]
     for (const { name } of names) {
@@ -108,7 +113,7 @@ class ParameterLanguage {
     return { ...spec, names, classes }
   }
 
-  /** Whether a value of `conjunction` can be written. Every type has a form. */
+  /** Returns whether a value of `conjunction` can be written. Every type has a form. */
   private hasText(conjunction: number): boolean {
     if (this.language.plainTypes(conjunction).some !== 0) return true
     return this.forms.forms.some((_, form) => this.valueSteps(conjunction, form).length > 0)
@@ -120,7 +125,7 @@ class ParameterLanguage {
     return this.rules.canClose(start) ? [...this.next(start), ...this.forms.none] : this.next(start)
   }
 
-  /** What may stand between two arguments: the next one, or the end. */
+  /** Returns what may follow an argument: the next one, or the end. */
   private next(progress: Progress): Step[] {
     const steps: Step[] = []
     if (this.rules.canContinue(progress)) {
@@ -138,7 +143,7 @@ class ParameterLanguage {
     return steps
   }
 
-  /** The lexemes of the keys that may come next. */
+  /** Returns the lexemes of the keys that may come next. */
   private keySteps(progress: Progress): Step[] {
     const available = this.rules.available(progress)
     const classes = this.rules.availableClasses(progress)
@@ -155,7 +160,10 @@ class ParameterLanguage {
     return steps
   }
 
-  /** `trie` without the other keys. Linear in them: arguments that no schema declares are few. */
+  /**
+   * Returns `trie` without the other keys. Linear in their number: arguments that no schema
+   * declares are few.
+   */
   private exclude(others: number, trie: number): number {
     if (others === NoNames || others === UnknownKeys) return trie
     return excludedNames(others).reduce((names, name) => withName(names, name, ExcludedTag), trie)
@@ -181,7 +189,10 @@ class ParameterLanguage {
     return this.rules.classWays(progress, keyClass, others)
   }
 
-  /** A key was read: what leads to its value, in each form that has one, and to what follows it. */
+  /**
+   * Returns the ways to go on after a key: to its value, in each form that has one, and to what
+   * follows it.
+   */
   private afterKey(ways: readonly KeyWay[]): Step[] {
     const { forms } = this.forms
     return ways.flatMap(({ value, progress }) => {
@@ -204,7 +215,7 @@ class ParameterLanguage {
     })
   }
 
-  /** The ways to begin a value in a form, what closes it included. */
+  /** Returns the ways to begin a value in a form, including its closing piece. */
   private valueSteps(conjunction: number, form: number): readonly Step[] {
     const key = `${conjunction} ${form}`
     let steps = this.values.get(key)
@@ -232,18 +243,19 @@ class ParameterLanguage {
     return [...padded(values, space, "space"), ...padded(raw, padding, "padding")]
   }
 
-  /** The ways to begin a string without quotes. */
+  /** Returns the ways to begin a string without quotes. */
   private rawSteps(conjunction: number, form: number, closing: Frame): Step[] {
     const { ends, rest } = this.forms.forms[form]
     const content = this.language.scalars.strings.content(conjunction)
     if (content === NoContent) return []
     if (ends.length === 0) return [{ lexeme: rawLexeme(content), frames: [closing] }]
-    // The end belongs to the lexeme: a text that could end behind every character costs a look at what follows, each time.
+    // The end is part of the lexeme: if the text could end after every character, each character
+    // would cost a check of what follows.
     const lexeme = untilLexeme(content, ends, rest !== null)
     return [{ lexeme, frames: rest === null ? [] : [this.places.place(`rest ${form}`, () => rest)] }]
   }
 
-  /** A short way from behind a key to behind its value. */
+  /** Returns a short text from after a key to the end of its value. */
   private valueText({ value }: KeyWay): Uint8Array {
     let best: Uint8Array | null = null
     for (const [form, { between }] of this.forms.forms.entries()) {
@@ -256,7 +268,7 @@ class ParameterLanguage {
     return best
   }
 
-  /** What completes the arguments. */
+  /** Returns a text that completes the arguments. */
   private finishMembers(from: Progress): Uint8Array {
     const parts: Uint8Array[] = []
     for (let progress = from; !this.rules.canClose(progress); ) {
@@ -268,7 +280,7 @@ class ParameterLanguage {
     return concatenate(parts)
   }
 
-  /** A key that brings the arguments closer to their end. */
+  /** Returns a key that brings the arguments closer to their end. */
   private nextKey(progress: Progress): { key: Uint8Array; way: KeyWay } {
     const name = this.rules.needed(progress)
     if (name !== null) return { key: this.rules.spec.names[name.index].bytes, way: name.way }

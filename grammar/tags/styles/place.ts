@@ -1,4 +1,7 @@
-/** Places within a turn: frames that only order what others read, each the same object wherever the same may follow. */
+/**
+ * Places in a turn: frames that read nothing themselves and only order other parts. A place is one
+ * object wherever the same may follow.
+ */
 import { concatenate } from "../../bytes.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
 import { leastBytes, shortestCompletion } from "../../lexeme/completion.ts"
@@ -6,7 +9,7 @@ import { exprs } from "../../lexeme/expr/expr.ts"
 import { exprLexeme } from "../../lexeme/raw.ts"
 import { utf8 } from "../../utf8.ts"
 
-/** Reads nothing: what lies below follows. */
+/** The step that reads nothing; what is below follows. */
 export const done: Step = { lexeme: exprLexeme(exprs.literal("")), frames: [] }
 
 const noText = new Uint8Array(0)
@@ -21,12 +24,12 @@ interface Reads {
 
 const readsNothing: Reads = { needsText: false, isSymbolic: false }
 
-/** The places of one language, by keys of its own. */
+/** The places of one language, by its own keys. */
 export class Places {
   private readonly path: string
   private readonly frames = new Map<string, Frame>()
 
-  /** `path` is where the language is asked for, for messages. */
+  /** `path` is where the language is requested, for messages. */
   constructor(path: string) {
     this.path = path
   }
@@ -40,18 +43,23 @@ export class Places {
     return frame
   }
 
-  /** Where the same steps follow whatever was read; `ending`: those that lead to an end, where others would lead back here. */
+  /**
+   * Returns a place after which the same steps follow, whatever was read. `ending` has those steps
+   * that lead to an end, if others would lead back here.
+   */
   place(key: string, steps: () => readonly Step[], ending = steps): Frame {
     return this.frame(key, steps, () => shortestOf(ending()))
   }
 }
 
-/** `steps`, and then `frame` says what follows. */
+/** Returns `steps` with `frame` below, which determines what follows them. */
 export function before(frame: Frame, steps: readonly Step[]): Step[] {
   return steps.map(({ lexeme, frames }) => ({ lexeme, frames: [frame, ...frames] }))
 }
 
-/** A short text that goes through one of `steps` to the end of all that it pushes. */
+/**
+ * Returns a short text that goes through one of `steps` to the end of everything that it pushes.
+ */
 export function shortestOf(steps: readonly Step[]): Uint8Array {
   let best: Uint8Array | null = null
   for (const step of [...steps].sort((a, b) => leastBytes(a.lexeme) - leastBytes(b.lexeme))) {

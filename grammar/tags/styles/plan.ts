@@ -1,4 +1,7 @@
-/** What a request asks of a turn, read once: for its grammar (`turn.ts`) and for whoever reads the turn back (`read/`). */
+/**
+ * The plan of a turn: a request's settings, read once for its grammar (`turn.ts`) and for readers
+ * of the finished turn (`read/`).
+ */
 import { GrammarError } from "../../errors.ts"
 import type { Grammar } from "../../grammar.ts"
 import { styleOf } from "./all.ts"
@@ -9,18 +12,27 @@ import { beginnings, named } from "./wire.ts"
 /** An assistant's turn: the fields of a request, and the style in which its model writes. */
 export interface Turn {
   readonly style: string
-  /** Tool objects as OpenAI's chat requests have them. */
+  /** Tool objects as in OpenAI's chat requests. */
   readonly tools?: readonly unknown[] | null
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: boolean | null
   readonly max_tool_calls?: number | null
-  /** Calls of earlier turns, for styles that number the calls of a conversation. Default 0. */
+  /**
+   * Number of calls in earlier turns, for styles that number the calls of a conversation. Default
+   * 0.
+   */
   readonly calls_before?: number | null
-  /** The section before the answer. Null: none. Absent: none, or what the messages of the style may hold. */
+  /**
+   * The section before the answer. Null means none. If absent, there is none, or what the messages
+   * of the style may hold.
+   */
   readonly reasoning?: Reasoning | null
-  /** What an answer without calls has to be, beside the tools. */
+  /** The grammar of an answer without calls, beside the tools. */
   readonly response_format?: Grammar | null
-  /** For whoever reads the turn back without the grammar of its format: an answer without calls was held to one. */
+  /**
+   * Whether an answer without calls was constrained by a format, for readers that do not have the
+   * format's grammar.
+   */
   readonly hasFormat?: boolean
 }
 
@@ -33,12 +45,15 @@ export interface Plan {
   readonly callsBefore: number
   readonly reasoning: Reasoning | null | undefined
   readonly format: Grammar | null
-  /** Whether an answer without calls is held to a format. Then it may hold what begins a call. */
+  /**
+   * Whether an answer without calls is constrained by a format. Then it may contain the beginning
+   * of a call.
+   */
   readonly hasFormat: boolean
-  /** Texts that begin a call, and texts that free text may not hold, those among them. */
+  /** Texts that begin a call, and texts that free text must not contain, which include them. */
   readonly marks: readonly string[]
   readonly excludes: readonly string[]
-  /** Texts that reasoning may not hold. */
+  /** Texts that reasoning must not contain. */
   readonly thoughtExcludes: readonly string[]
 }
 
@@ -58,9 +73,9 @@ export function planTurn(turn: Turn): Plan {
     )
   }
   const hasFormat = turn.hasFormat === true || (turn.response_format ?? null) !== null
-  // What the format of an answer asks for may be what a call without its tag would be.
+  // A text of the answer's format may look like a call without its tag.
   const bare = hasFormat || calls.isRequired ? [] : (style.bare ?? [])
-  // Where nothing may be called, what would begin a call of any tool is no text either.
+  // Even if no tool may be called, the beginning of a call of any tool is not text.
   const marks = [...marksOf(style, tools), ...headsOf(bare, tools)]
   const tags = [reasoning?.begin, reasoning?.end].flatMap((tag) => tag?.trim() || [])
   return {
@@ -78,7 +93,10 @@ export function planTurn(turn: Turn): Plan {
   }
 }
 
-/** The style's trigger, with each name where it holds one; else the control tokens that begin its calls. */
+/**
+ * Returns the style's trigger, once for each tool if it contains the name; for styles without one,
+ * the control tokens that begin its calls.
+ */
 function marksOf({ trigger, controls, blocks }: Style, tools: readonly Tool[]): string[] {
   const marks = new Set<string>()
   if (trigger !== undefined) {
@@ -96,7 +114,7 @@ function marksOf({ trigger, controls, blocks }: Style, tools: readonly Tool[]): 
   return [...marks]
 }
 
-/** How calls of the tools begin in these blocks, up to their arguments. */
+/** Returns the beginnings of calls of the tools in these blocks, up to their arguments. */
 export function headsOf(blocks: readonly Block[], tools: readonly Tool[]): string[] {
   return blocks.flatMap(({ begin = [], call }) =>
     tools.flatMap(({ name }) => beginnings(named([...begin, ...call], name))),

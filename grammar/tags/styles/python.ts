@@ -1,10 +1,10 @@
 /**
- * JSON's values as Python writes them: True, False, None, and strings in single quotes too. What JSON writes is read as well,
- * so nothing has to be translated to finish a text.
+ * JSON's values in Python's notation: True, False, None, and also strings in single quotes. JSON's
+ * own notation is accepted as well, so a text can be finished without translation.
  */
 import { spellingOf } from "../../lexeme/respelled.ts"
 
-// States: outside of strings, in one by either quote, behind a backslash, and within None.
+// States: outside strings, inside one by either quote, after a backslash, and inside None.
 const Outside = 0
 const Double = 1
 const DoubleEscape = 2
@@ -14,13 +14,13 @@ const None = 5
 
 const code = (text: string) => [...text].map((char) => char.charCodeAt(0))
 const [Quote, Apostrophe, Backslash] = code("\"'\\")
-/** What the letters of None mean behind the first one. */
+/** The meaning of the letters of None after the first one. */
 const nullLetters = [...code("on")].map((letter, i) => [letter, code("ul")[i]] as const)
 const capitals = new Map([
   [code("T")[0], code("t")],
   [code("F")[0], code("f")],
 ])
-/** What an escape within single quotes means in JSON. */
+/** The meaning in JSON of an escape inside single quotes. */
 const escapes = new Map([
   ...[..."bfnrtu"].map((letter) => [code(letter)[0], code(`\\${letter}`)] as const),
   [Backslash, [Backslash, Backslash]],
@@ -68,7 +68,7 @@ export const pythonSpelling = spellingOf({
 
 const word = /"(?:[^"\\]|\\.)*"|'((?:[^'\\]|\\.)*)'|True|False|None/gs
 
-/** The JSON text of a value that is written in Python. */
+/** Returns the JSON text of a value that is written in Python. */
 export function jsonOfPython(text: string): string {
   return text.replace(word, (found, single: string | undefined) => {
     if (single === undefined)

@@ -1,6 +1,6 @@
 /**
- * A text of any grammar inside of a JSON string, as JSON.stringify writes it: how a custom tool's input, held to a grammar,
- * stands in the arguments of a call.
+ * A text of any grammar inside a JSON string, as JSON.stringify writes it. A custom tool's input
+ * that has a grammar is written so in the arguments of a call.
  */
 import { Rules } from "../../ebnf/rules.ts"
 import { GrammarError } from "../../errors.ts"
@@ -9,7 +9,7 @@ import { spellingOf } from "../../lexeme/respelled.ts"
 import { respelledGrammar } from "../../respelling.ts"
 import { CustomArgument, type Tool } from "./tools.ts"
 
-// States: between characters, behind a backslash, and within \u00XX, whose third digit is 0 or 1.
+// States: between characters, after a backslash, and inside \u00XX, whose third digit is 0 or 1.
 const Body = 0
 const Escape = 1
 const Unit = 2
@@ -36,7 +36,7 @@ const quotedSpelling = spellingOf({
     if (state < Unit + 2) return digit === 0 ? { meant: [], state: state + 1 } : null
     if (state === Unit + 2) return digit === 0 || digit === 1 ? { meant: [], state: LastDigit + digit } : null
     const meant = 16 * (state - LastDigit) + digit
-    // What has a short escape is written so.
+    // A character with a short escape is written with that.
     return digit < 0 || escaped.has(meant) ? null : { meant: [meant], state: Body }
   },
   mayEnd: (state) => state === Body,
@@ -51,13 +51,13 @@ const quotedSpelling = spellingOf({
   },
 })
 
-/** JSON.stringify writes lower case. */
+/** JSON.stringify writes lower case digits. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   return byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : -1
 }
 
-/** The arguments of a custom tool whose input is a text of `grammar`. */
+/** Returns the arguments of a custom tool whose input is a text of `grammar`. */
 export function quotedArguments({ name }: Tool, grammar: Grammar): Grammar {
   if (grammar.readsTokens) {
     throw new GrammarError(

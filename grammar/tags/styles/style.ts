@@ -1,41 +1,48 @@
 /**
- * A tool-call style: what a family of models writes, once, as data.
+ * A tool-call style: a description, as data, of what a family of models writes.
  *
- * Out of one description come the grammar of a turn (`turn.ts`), the parser of a finished one, and the reader of a stream
- * (`read/`). A style is one file: its control tokens, the blocks in which it writes calls, the section in which it thinks.
+ * The grammar of a turn (`turn.ts`), the parser of a finished turn and the reader of a stream
+ * (`read/`) are all made from it. A style is one file: its control tokens, the blocks in which it
+ * writes calls, and the section in which it thinks.
  */
 import type { Wire } from "./wire.ts"
 
 export interface Style {
   readonly name: string
-  /** Control tokens as they are spelled: neither text nor strings of arguments hold them. */
+  /** Control tokens by their spelling. Neither text nor strings of arguments contain them. */
   readonly controls: readonly string[]
-  /** The text that begins a call where no control token does: text holds it nowhere else. */
+  /**
+   * The text that begins a call in styles without a control token for it. Text must not contain it.
+   */
   readonly trigger?: Wire
-  /** The ways to write calls. The calls of a block are all in one of them. */
+  /** The ways to write calls. All calls of a block use the same one. */
   readonly blocks: readonly Block[]
   /**
-   * Calls as models of this style write them that leave out the opening tag. They are understood beside free text alone: what begins
-   * one, up to its arguments, is text nowhere.
+   * Calls without the opening tag, as models of this style sometimes write them. They are
+   * recognized only beside free text. The beginning of one, up to its arguments, must not occur in
+   * text.
    */
   readonly bare?: readonly Block[]
-  /** Calls of a turn at most, where the models of this style are shown no more. Absent: as many as the request allows. */
+  /**
+   * Most calls of a turn, if the models of this style never see more. If absent, as many as the
+   * request allows.
+   */
   readonly maxCalls?: number
-  /** Where text and reasoning are messages with headers; else text is written as it is. */
+  /** Present if text and reasoning are messages with headers; otherwise text is written plainly. */
   readonly messages?: Messages
-  /** How the models of this style mark their reasoning, unless the template says otherwise. */
+  /** The marks of reasoning for the models of this style, unless the template has others. */
   readonly reasoning?: Reasoning
 }
 
 /** One or more calls in a row. */
 export interface Block {
-  /** What may stand before the block where there is no text that it would belong to. */
+  /** What may precede the block if there is no text before it. */
   readonly lead?: string
   readonly begin?: Wire
   readonly call: Wire
   readonly between?: Wire
   readonly end?: Wire
-  /** How an argument is written, where `call` has parameters. */
+  /** The form of an argument, if `call` has parameters. */
   readonly parameter?: Parameter
 }
 
@@ -44,46 +51,52 @@ export type JsonType = "string" | "number" | "boolean" | "null" | "object" | "ar
 export const otherTypes: readonly JsonType[] = ["number", "boolean", "null", "object", "array"]
 export const everyType: readonly JsonType[] = ["string", ...otherTypes]
 
-/** How an argument is written. */
+/** The form of an argument. */
 export interface Parameter {
-  /** By the type of the value; a form has the key and, behind it, the value. Types that share a form are told apart by the schema. */
+  /**
+   * By the type of the value. A form has the key and, after it, the value. The schema distinguishes
+   * types that share a form.
+   */
   readonly forms: readonly { readonly types: readonly JsonType[]; readonly wire: Wire }[]
-  /** Default bare: strings as they are, without quotes, other values as JSON. python: every value as Python's literal. */
+  /**
+   * Default `bare`: strings unchanged and without quotes, other values as JSON. `python`: every
+   * value as Python's literal.
+   */
   readonly notation?: "bare" | "python"
-  /** What stands between two of them. */
+  /** What separates two arguments. */
   readonly between?: string
-  /** Belongs to the wrapper where it stands right before or right behind a value. */
+  /** Text directly before or after a value that is not part of the value. */
   readonly padding?: string
-  /** May stand where there are no arguments. */
+  /** What may be written if there are no arguments. */
   readonly none?: string
 }
 
 /** A section before the answer. It ends with `end`, then `suffix`. */
 export interface Reasoning {
-  /** Absent where the prompt ends with it. */
+  /** Absent if the prompt ends with it. */
   readonly begin?: string
   readonly end: string
   readonly suffix?: string
-  /** Tokens between begin and end. */
+  /** Most tokens between `begin` and `end`. */
   readonly max_tokens?: number
-  /** The answer may come without it. */
+  /** Whether the answer may come without the section. */
   readonly optional?: boolean
 }
 
-/** A turn of messages: reasoning and text have headers, calls are messages of their own. */
+/** A turn of messages: reasoning and text have headers, and calls are messages of their own. */
 export interface Messages {
   readonly reasoning: Message
-  /** Text behind which more must follow. */
+  /** Text that must be followed by more. */
   readonly remark?: Message
-  /** Text behind which the turn is over, if it ends with the first of its ends. */
+  /** Text after which the turn is over, if it ends with the first of its ends. */
   readonly answer: Message
   readonly between: string
-  /** What closes the turn: then nothing follows calls. */
+  /** What closes the turn. If present, nothing follows calls. */
   readonly end?: string
 }
 
 export interface Message {
   readonly begin: string
-  /** Any of these ends it. */
+  /** The message ends with any of these. */
   readonly ends: readonly string[]
 }

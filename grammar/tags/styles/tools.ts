@@ -1,47 +1,53 @@
 /**
- * What a request says of tools: OpenAI's tool objects and `tool_choice`, read into the tools that may be called and how many
- * calls there may be. Places are pointers into `tools`, or the field that is wrong.
+ * Reads the tools of a request: OpenAI's tool objects and `tool_choice` become the tools that may
+ * be called and the number of calls. Paths of errors are pointers into `tools`, or the name of the
+ * field.
  */
 import { checkLimit, fixedBounds, GrammarError } from "../../errors.ts"
 import { groupOf } from "../../regex/read.ts"
 
 export interface Tool {
   readonly name: string
-  /** The schema of its arguments; null: it takes none. */
+  /** The schema of the arguments; null if there are none. */
   readonly schema: unknown
-  /** Where that schema stands, or the grammar of a custom tool. */
+  /** Place of that schema, or of the grammar of a custom tool. */
   readonly path: string
-  /** A custom tool: its one argument is a text. */
+  /** Whether this is a custom tool, whose one argument is a text. */
   readonly isCustom: boolean
-  /** The grammar that this text is held to, in Lark; null: none, or the schema says it. */
+  /** The grammar of this text in Lark; null if there is none or the schema expresses it. */
   readonly lark: string | null
 }
 
-/** Which calls a turn may hold. */
+/** The calls that a turn may have. */
 export interface Calls {
   readonly tools: readonly Tool[]
-  /** Whether the turn is calls alone. */
+  /** Whether the turn consists of calls only. */
   readonly isRequired: boolean
   readonly max: number
 }
 
-/** What no style needs for its own marks, so that every one can write such a name. */
+/**
+ * The characters that no style needs for its own marks, so that every style can write such a name.
+ */
 const namePattern = /^[\p{L}\p{M}\p{N}_.:/@#$+~-]{1,128}$/u
 
-/** What a name of a tool is, for messages. */
+/** Description of a tool's name, for messages. */
 export const toolNameForm = "1 to 128 letters, digits and _ . - : / @ # $ + ~"
 
-/** Whether a call can name a tool so, in every style. */
+/** Returns whether calls in every style can have this name. */
 export function isToolName(name: unknown): name is string {
   return typeof name === "string" && namePattern.test(name)
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The argument of a custom tool, which has no other. */
+/** The only argument of a custom tool. */
 export const CustomArgument = "input"
 
-/** The tools of a request. Throws `syntax` with the tool's pointer, `unsupported` for what no grammar can honour. */
+/**
+ * Returns the tools of a request. Throws `syntax` with the tool's pointer, and `unsupported` for
+ * what no grammar can honour.
+ */
 export function readTools(tools: unknown): Tool[] {
   if (!Array.isArray(tools)) throw new GrammarError("syntax", "tools", "tools are a list. Write [] for none")
   checkLimit(fixedBounds, "tools", tools.length)
@@ -88,7 +94,10 @@ function readTool(value: unknown, path: string): Tool {
   return { name, isCustom: true, ...readFormat(inner.format, `${at}/format`, name) }
 }
 
-/** Calls that are not the model's own, or that wait for no answer, need more than a grammar. */
+/**
+ * Refuses calls that the model does not make itself, or that wait for no answer: they need more
+ * than a grammar.
+ */
 function refuseHosted(fields: Fields, path: string): void {
   if (fields.async === true) {
     throw new GrammarError("unsupported", `${path}/async`, "calls are synchronous. Leave async out")
@@ -103,7 +112,7 @@ function refuseHosted(fields: Fields, path: string): void {
   }
 }
 
-/** What the text of a custom tool is held to: nothing, a regular expression, or a grammar. */
+/** Reads the format of a custom tool's text: none, a regular expression, or a grammar. */
 function readFormat(format: unknown, path: string, name: string): Pick<Tool, "schema" | "lark" | "path"> {
   const schema = (input: Fields) => ({
     type: "object",
@@ -134,7 +143,10 @@ function readFormat(format: unknown, path: string, name: string): Pick<Tool, "sc
   )
 }
 
-/** The pattern stands in a group of another one: `a)|(b`, which is none by itself, must not be taken for two. */
+/**
+ * Returns the pattern as a group. `a)|(b` is not a pattern by itself, and must not become two in a
+ * group.
+ */
 function patternGroup(pattern: string, path: string, name: string): string {
   try {
     return groupOf(pattern, "", "")
@@ -144,7 +156,10 @@ function patternGroup(pattern: string, path: string, name: string): string {
   }
 }
 
-/** The calls that `tool_choice` and its neighbours allow. Throws `syntax` with the name of the field. */
+/**
+ * Returns the calls that `tool_choice` and related fields allow. Throws `syntax` with the name of
+ * the field.
+ */
 export function readChoice(
   choice: unknown,
   tools: readonly Tool[],

@@ -1,6 +1,6 @@
 /**
- * A turn as one rule: reasoning, then the answer with its calls. It is part of the grammar, not a gate beside it, so nothing is
- * unconstrained before the section ends, and nothing of the answer can come early.
+ * A turn as one rule: reasoning, then the answer with its calls. Reasoning is part of the grammar,
+ * so it is constrained from its first byte, and no part of the answer can come early.
  */
 import type { RuleId, Rules } from "../../ebnf/rules.ts"
 import type { Term } from "../../ebnf/terms.ts"
@@ -15,8 +15,8 @@ import { type Plan, planTurn, type Turn } from "./plan.ts"
 import type { Reasoning } from "./style.ts"
 
 /**
- * The rule of an assistant's turn. Throws GrammarError for a field that is wrong (the path is its name) and for a tool that
- * cannot be called (the path is a pointer into `tools`).
+ * Returns the rule of an assistant's turn. Throws GrammarError for a wrong field (the path is its
+ * name) and for a tool that cannot be called (the path is a pointer into `tools`).
  */
 export function toolsRule(turn: Turn, rules: Rules, options: ArgumentOptions): RuleId {
   const plan = planTurn(turn)
@@ -44,7 +44,7 @@ export function toolsRule(turn: Turn, rules: Rules, options: ArgumentOptions): R
   return rule
 }
 
-/** The section before the answer. */
+/** Returns the section before the answer. */
 function reasoningTerm(rules: Rules, { thoughtExcludes: excludes }: Plan, reasoning: Reasoning): Term {
   const { terms } = rules
   const { begin = "", end, suffix = "", max_tokens, optional = false } = reasoning

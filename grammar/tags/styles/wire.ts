@@ -1,28 +1,32 @@
 /**
- * Wire forms: how a model writes a call, as fixed text with slots, in the order in which it is read.
+ * Wire forms: how a model writes a call, as fixed text with slots in reading order.
  *
- * A wire form is data with three readings: a term of the grammar (`lower.ts`), a parser that follows a stream (`read/`), and
- * the form as people read it, since it is written as a template: wire`<call>${name}: ${json}</call>`.
+ * A wire form is data with three uses: a term of the grammar (`lower.ts`), a parser of a stream
+ * (`read/`), and a readable notation, since it is written as a template: wire`<call>${name}:
+ * ${json}</call>`.
  */
 
 /** One piece of a wire form. */
 export type Part =
-  /** Exactly this text. Control tokens in it are read by their ids where a vocabulary is known. */
+  /** Exactly this text. Control tokens in it are read by their ids if there is a vocabulary. */
   | { readonly kind: "text"; readonly text: string }
   /** The name of the tool. */
   | { readonly kind: "name" }
   /** All arguments as one JSON object. */
   | { readonly kind: "json" }
-  /** The arguments one by one, each as the block's `parameter` says. */
+  /** The arguments one by one, each in the form of the block's `parameter`. */
   | { readonly kind: "parameters" }
   /** In a parameter: its name, and its value. */
   | { readonly kind: "key" }
   | { readonly kind: "value" }
-  /** The number of the call, the first one of the turn or of the conversation being `first`. */
+  /**
+   * The number of the call. The first one of the turn or of the conversation has the number
+   * `first`.
+   */
   | { readonly kind: "index"; readonly first: number; readonly within: "turn" | "conversation" }
-  /** So many letters and digits. */
+  /** This many letters and digits. */
   | { readonly kind: "letters"; readonly count: number }
-  /** What `wire` reads is the id of the call. */
+  /** The text of `wire` is the id of the call. */
   | { readonly kind: "id"; readonly wire: Wire }
   /** `wire` or nothing. It begins with text. */
   | { readonly kind: "optional"; readonly wire: Wire }
@@ -31,7 +35,7 @@ export type Part =
 
 export type Wire = readonly Part[]
 
-/** A wire form from a template: its text as it stands, and the parts between. */
+/** Makes a wire form from a template: its fixed text, and the parts in between. */
 export function wire(texts: TemplateStringsArray, ...parts: readonly (Part | string)[]): Wire {
   const form: Part[] = []
   const add = (part: Part) => {
@@ -79,7 +83,7 @@ export function either(...forms: readonly (Wire | string)[]): Part {
   }
 }
 
-/** Whether the form, at any depth, has a part of this kind. */
+/** Returns whether the form has a part of this kind, at any depth. */
 export function holds(form: Wire, kind: Part["kind"]): boolean {
   return form.some((part) => {
     if (part.kind === kind) return true
@@ -88,7 +92,7 @@ export function holds(form: Wire, kind: Part["kind"]): boolean {
   })
 }
 
-/** How many letters and digits its id has; null: it holds none. */
+/** Returns the number of letters and digits of the form's id; null if there is none. */
 export function letterCount(form: Wire): number | null {
   for (const part of form) {
     if (part.kind === "letters") return part.count
@@ -100,7 +104,7 @@ export function letterCount(form: Wire): number | null {
   return null
 }
 
-/** The texts with which the form can begin, up to its first slot. */
+/** Returns the texts with which the form can begin, up to its first slot. */
 export function beginnings(form: Wire): string[] {
   const [first, ...rest] = form
   switch (first?.kind) {
@@ -117,7 +121,7 @@ export function beginnings(form: Wire): string[] {
   }
 }
 
-/** The form for a tool of this name. */
+/** Returns the form for a tool of this name. */
 export function named(form: Wire, tool: string): Wire {
   return form.reduce<Part[]>((parts, part) => {
     const flat: readonly Part[] = part.kind === "id" ? named(part.wire, tool) : [part]
@@ -132,7 +136,10 @@ export function named(form: Wire, tool: string): Wire {
   }, [])
 }
 
-/** What stands before the key of a parameter, between key and value, and behind the value. */
+/**
+ * Splits a parameter: what precedes its key, what separates key and value, and what follows the
+ * value.
+ */
 export function splitParameter(form: Wire): { open: Wire; between: Wire; close: Wire } {
   const at = form.findIndex((part) => part.kind === "key")
   const end = form.findIndex((part) => part.kind === "value")
@@ -140,7 +147,7 @@ export function splitParameter(form: Wire): { open: Wire; between: Wire; close: 
   return { open: form.slice(0, at), between: form.slice(at + 1, end), close: form.slice(end + 1) }
 }
 
-/** The text with which a form begins. */
+/** Returns the text with which a form begins. */
 export function firstText([first]: Wire): string {
   if (first?.kind !== "text") throw new Error("internal: a form that has to begin with text")
   return first.text

@@ -1,4 +1,6 @@
-/** Apertus: one list of all calls, each an object whose only key is the name. */
+/**
+ * Apertus: one list of all calls. Each is an object whose only key is the name.
+ */
 import type { Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
 

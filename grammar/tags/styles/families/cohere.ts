@@ -1,4 +1,6 @@
-/** Cohere's Command R7B and A: a list of numbered actions; what is said to the user is marked too. */
+/**
+ * Cohere's Command R7B and A: a list of numbered actions. The text for the user has marks, too.
+ */
 import type { Messages, Style } from "../style.ts"
 import { id, index, json, name, wire } from "../wire.ts"
 

@@ -1,8 +1,11 @@
-/** DeepSeek V3.2, V4 and V4.1: elements with a control token of their own, which say whether their value is a string. */
+/**
+ * DeepSeek V3.2, V4 and V4.1: elements with their own control token, which say whether their value
+ * is a string.
+ */
 import { type Block, otherTypes, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
 
-/** The block whose elements have these names. */
+/** Returns the block whose elements have these names. */
 function block(calls: string, invoke: string, parameter: string, none?: string): Block {
   const form = (isString: boolean) =>
     wire`<｜DSML｜${parameter} name="${key}" string="${String(isString)}">${value}</｜DSML｜${parameter}>\n`

@@ -1,4 +1,6 @@
-/** EXAONE 4: as Hermes, on one line. */
+/**
+ * EXAONE 4: like Hermes, on one line.
+ */
 import type { Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
 

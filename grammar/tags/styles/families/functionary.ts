@@ -1,4 +1,7 @@
-/** Functionary 3.1, and Llama 3.1 with functions of one's own: the name in the tag, the arguments between it and its end. */
+/**
+ * Functionary 3.1, and Llama 3.1 with custom functions: the name is in the tag, the arguments are
+ * between it and its end.
+ */
 import type { Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
 

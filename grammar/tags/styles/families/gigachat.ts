@@ -1,4 +1,7 @@
-/** GigaChat 3 and 3.1: text, then one call and nothing behind it. Their templates show no turn of two. */
+/**
+ * GigaChat 3 and 3.1: text, then one call and nothing after it. Their templates show no turn with
+ * two calls.
+ */
 import type { Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
 
@@ -9,7 +12,7 @@ export const gigachat31: Style = {
   maxCalls: 1,
 }
 
-/** GigaChat 3: a call is a message of its own behind the text. */
+/** GigaChat 3: a call is a message of its own after the text. */
 export const gigachat3: Style = {
   name: "gigachat3",
   controls: ["<|message_sep|>", "<|role_sep|>"],

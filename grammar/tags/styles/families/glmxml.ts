@@ -1,4 +1,7 @@
-/** GLM 4.5 to 5: keys and values in elements of their own. Up to 4.6 line ends stand between them, since 4.7 none. */
+/**
+ * GLM 4.5 to 5: keys and values in elements of their own. Up to 4.6 they are separated by line
+ * ends, since 4.7 by nothing.
+ */
 import { everyType, type Style } from "../style.ts"
 import { key, name, optional, parameters, value, wire } from "../wire.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Harmony (gpt-oss): everything is a message on a channel, and a call is addressed to its tool. The address stands behind
- * the channel, as the model writes it, or before it, as its template does.
+ * Harmony (gpt-oss): everything is a message on a channel, and a call is addressed to its tool. The
+ * address is after the channel, as the model writes it, or before it, as in its template.
  */
 import type { Style } from "../style.ts"
 import { either, json, name, optional, wire } from "../wire.ts"

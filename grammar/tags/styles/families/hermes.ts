@@ -2,7 +2,7 @@
 import type { Block, Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
 
-/** Without the tags, as the template spells the object. */
+/** Calls without the tags, with the object as in the template. */
 const bare: readonly Block[] = [{ call: wire`{"name": "${name}", "arguments": ${json}}`, between: wire`\n` }]
 
 export const hermes: Style = {

@@ -1,8 +1,11 @@
-/** Hunyuan 3: keys and values in elements of their own, a line each, all calls between one pair of tags. */
+/**
+ * Hunyuan 3: keys and values in elements of their own, each on its line. All calls are between one
+ * pair of tags.
+ */
 import { everyType, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
 
-/** Every tag of the published weights is marked so. */
+/** In the published weights every tag has this mark. */
 const mark = ":opensource"
 const tags = (tag: string) => [`<${tag}${mark}>`, `</${tag}${mark}>`] as const
 const [callsBegin, callsEnd] = tags("tool_calls")

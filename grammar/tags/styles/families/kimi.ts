@@ -1,4 +1,7 @@
-/** Kimi K2: calls in a section, numbered; name and number together are the id by which results refer to a call. */
+/**
+ * Kimi K2: numbered calls in a section. Name and number together are the id by which results refer
+ * to a call.
+ */
 import type { Style } from "../style.ts"
 import { id, index, json, name, wire } from "../wire.ts"
 

@@ -1,4 +1,7 @@
-/** Kimi K3: blocks that are opened and closed by control tokens; an argument says the type of its value. */
+/**
+ * Kimi K3: blocks that are opened and closed by control tokens. An argument states the type of its
+ * value.
+ */
 import { everyType, type Style } from "../style.ts"
 import { index, key, name, parameters, value, wire } from "../wire.ts"
 
@@ -9,7 +12,7 @@ export const kimiK3: Style = {
   controls: ["<|open|>", "<|close|>", "<|sep|>"],
   blocks: [
     {
-      // Its template always writes a response, an empty one before calls alone.
+      // The template always writes a response, which is empty before calls alone.
       lead: response.begin + response.ends[0],
       begin: wire`<|open|>tools<|sep|>`,
       call: wire`<|open|>call tool="${name}" index="${index(1)}"<|sep|>${parameters}<|close|>call<|sep|>`,

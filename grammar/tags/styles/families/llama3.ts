@@ -1,4 +1,6 @@
-/** Llama 3.1 to 3.3: a bare JSON object, which makes its first key the mark of a call. */
+/**
+ * Llama 3.1 to 3.3: a bare JSON object, whose first key is the mark of a call.
+ */
 import type { Style } from "../style.ts"
 import { json, name, optional, wire } from "../wire.ts"
 

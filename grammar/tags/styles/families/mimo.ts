@@ -1,4 +1,6 @@
-/** MiMo V2: as Qwen3-Coder, without line ends. */
+/**
+ * MiMo V2: like Qwen3-Coder, without line ends.
+ */
 import { everyType, type Parameter, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
 

@@ -1,4 +1,6 @@
-/** MiniMax M1: all calls between one pair of tags, a line each. */
+/**
+ * MiniMax M1: all calls between one pair of tags, each on its line.
+ */
 import type { Style } from "../style.ts"
 import { json, name, wire } from "../wire.ts"
 

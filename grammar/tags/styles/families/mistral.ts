@@ -1,4 +1,7 @@
-/** Mistral: since tokenizer version 11 each call has its own control token, some with an id; before, one list of all calls. */
+/**
+ * Mistral: since tokenizer version 11 each call has its own control token, some with an id. Before,
+ * there was one list of all calls.
+ */
 import type { Style } from "../style.ts"
 import { id, json, letters, name, optional, wire } from "../wire.ts"
 

@@ -1,4 +1,7 @@
-/** Muse: every message says to whom it goes: to the model itself, to the user, or to a tool, which it names once more. */
+/**
+ * Muse: every message names its recipient: the model itself, the user, or a tool, which it names
+ * once more.
+ */
 import { everyType, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
 

@@ -1,4 +1,6 @@
-/** Qwen3-Coder and Qwen 3.5: an element for each argument, its value on lines of its own. */
+/**
+ * Qwen3-Coder and Qwen 3.5: an element for each argument, with its value on lines of its own.
+ */
 import { everyType, type Parameter, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
 

@@ -1,4 +1,6 @@
-/** Seed-OSS: elements as Qwen3-Coder has them, values without line ends around them. */
+/**
+ * Seed-OSS: elements like those of Qwen3-Coder, without line ends around the values.
+ */
 import { everyType, type Style } from "../style.ts"
 import { key, name, parameters, value, wire } from "../wire.ts"
 

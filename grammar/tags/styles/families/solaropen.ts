@@ -1,4 +1,7 @@
-/** Solar Open: messages whose kind stands where others have a channel; all calls are one message. */
+/**
+ * Solar Open: messages that have a kind where other styles have a channel. All calls are one
+ * message.
+ */
 import type { Style } from "../style.ts"
 import { id, json, letters, name, wire } from "../wire.ts"
 

@@ -1,8 +1,9 @@
 /**
- * What the values of a tool's arguments can be, for styles that write strings without quotes: `5` may be a number or a string.
+ * The possible types of a tool's arguments, for styles that write strings without quotes: `5` may
+ * be a number or a string.
  *
- * Mostly the schema of the argument says which. Where it allows both, the arguments are read as other values than strings as
- * far as the tool's schema accepts the whole.
+ * Usually the schema of the argument decides. If it allows both, the arguments are read as values
+ * other than strings, as far as the tool's schema accepts the whole.
  */
 import { defaultLimits } from "../../../errors.ts"
 import { Types } from "../../../json/facts/conjunction.ts"
@@ -14,14 +15,14 @@ import { utf8 } from "../../../utf8.ts"
 import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "../arguments.ts"
 import type { Tool } from "../tools.ts"
 
-/** Every spelling: what is read back was accepted already. */
+/** Accepts every spelling, because the grammar has already accepted the text. */
 const anySpelling = { order: "any", whitespace: "any", escapes: "json", numbers: "json" } as const
 
-/** Types of tools that were read under default options, by what the tool is; the one used longest ago first. */
+/** Cache of types under default options, by tool; the least recently used entry is first. */
 const known = new Map<string, ArgumentTypes>()
 const maxKnown = 64
 
-/** The types of a tool's arguments; of the same tool the same. */
+/** Returns the types of a tool's arguments. Cached by tool. */
 export function argumentTypesOf(tool: Tool, options: Partial<ArgumentOptions>): ArgumentTypes {
   if (Object.keys(options).length > 0) return new ArgumentTypes(tool, options)
   const key = JSON.stringify([tool.name, tool.schema, tool.lark])
@@ -46,7 +47,10 @@ export class ArgumentTypes {
     })
   }
 
-  /** Bits of the types that the value of this argument can have in some branch of the schema. */
+  /**
+   * Returns the bits of the types that the value of this argument can have in some branch of the
+   * schema.
+   */
   typesOf(name: string): number {
     const { language } = this.args
     let types = 0
@@ -58,13 +62,13 @@ export class ArgumentTypes {
     return types
   }
 
-  /** Whether any string will do for this argument. */
+  /** Returns whether the argument may be any string. */
   isAnyString(name: string): boolean {
     const { language } = this.args
     return this.valuesOf(name).every((value) => (language.plainTypes(value).all & Types.string) !== 0)
   }
 
-  /** Whether the argument can be this string in some branch of the schema. */
+  /** Returns whether the argument can be this string in some branch of the schema. */
   takesString(name: string, text: string): boolean {
     const { strings } = this.args.language.scalars
     return this.valuesOf(name).some(
@@ -72,7 +76,7 @@ export class ArgumentTypes {
     )
   }
 
-  /** What the argument is held to, by branch. */
+  /** Returns the constraint of the argument in each branch. */
   private valuesOf(name: string): number[] {
     return this.args.specs.flatMap(({ names, classes }) => {
       const declared = names.find((each) => each.name === name)
@@ -82,7 +86,7 @@ export class ArgumentTypes {
     })
   }
 
-  /** Whether the tool takes these arguments. */
+  /** Returns whether the tool accepts these arguments. */
   accepts(json: string): boolean {
     this.madeStates ??= new States(jsonArguments(this.args))
     const states = this.madeStates

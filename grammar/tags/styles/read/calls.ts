@@ -1,4 +1,6 @@
-/** Calls read back: a block of them, each by the wire form that its style gives it. */
+/**
+ * Reads a block of calls back, each by the wire form of its style.
+ */
 import type { ArgumentOptions } from "../arguments.ts"
 import { headsOf, type Plan } from "../plan.ts"
 import type { Block } from "../style.ts"
@@ -15,9 +17,9 @@ interface OpenCall {
   isBegun: boolean
   name?: string
   id?: string
-  /** Of a custom tool: what reads its input. */
+  /** The reader of a custom tool's input. */
   input?: InputText
-  /** An id that stands behind the arguments. */
+  /** An id that follows the arguments. */
   lateId?: string
 }
 
@@ -36,7 +38,7 @@ export class CallReader {
     this.emit = emit
   }
 
-  /** Reads a block of calls, which begins here. */
+  /** Reads a block of calls that begins here. */
   *block(): Parse {
     const { feed } = this
     const block = yield* this.blockHere()
@@ -57,7 +59,7 @@ export class CallReader {
     if (end !== undefined) yield* this.wire(end, block)
   }
 
-  /** The block that begins here. */
+  /** Returns the block that begins here. */
   private *blockHere(): Parse<Block> {
     const texts = new Map<string, Block>()
     for (const block of this.plan.blocks) {
@@ -66,7 +68,7 @@ export class CallReader {
     const text = yield* this.feed.choose([...texts.keys()])
     const block = text === null ? undefined : texts.get(text)
     if (block !== undefined) return block
-    // The text is cut before the block can be told.
+    // The text ends before the block is determined.
     yield* this.feed.literal([...texts.keys()][0])
     throw new Error("internal: a block that begins like none")
   }
@@ -86,7 +88,10 @@ export class CallReader {
     }
   }
 
-  /** The name of a tool, behind which one of `follows` stands: a name may hold what another one ends with. */
+  /**
+   * Reads the name of a tool, which one of `follows` must follow: a name may contain the text that
+   * ends another one.
+   */
   private *name(follows: readonly string[], call: OpenCall | null): Parse {
     const { feed } = this
     if (call === null) throw new Error("internal: a name outside of a call")
@@ -98,7 +103,7 @@ export class CallReader {
       return
     }
     call.name = yield* feed.run(/[\w.-]/)
-    // No turn ends with a name: at the end of the text it may be the beginning of another.
+    // No turn ends with a name: a name at the end of the text may be a prefix of another.
     while (feed.rest === "") yield* feed.more()
   }
 

@@ -1,9 +1,11 @@
-/** What a turn says, piece by piece and as a whole. */
+/**
+ * The content of a turn, as events and as a whole.
+ */
 
 export type TurnEvent =
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "text"; readonly text: string }
-  /** A call begins. `id` is the one that the model wrote, if it wrote one before the arguments. */
+  /** A call begins. `id` is the id that the model wrote, if it comes before the arguments. */
   | {
       readonly type: "call"
       readonly index: number
@@ -11,7 +13,10 @@ export type TurnEvent =
       readonly isCustom: boolean
       readonly id?: string
     }
-  /** More of the arguments: all pieces together are their JSON; of a custom tool, its input as it is. */
+  /**
+   * More of the arguments. All pieces together are their JSON, or the input of a custom tool,
+   * unescaped.
+   */
   | { readonly type: "arguments"; readonly index: number; readonly text: string }
   /** The call is complete. */
   | { readonly type: "done"; readonly index: number; readonly id?: string }
@@ -22,7 +27,7 @@ interface ReadCall {
   /** JSON text, or the input of a custom tool. */
   arguments: string
   id?: string
-  /** False where the text ended within the call. */
+  /** False if the text ended inside the call. */
   isComplete: boolean
 }
 
@@ -32,7 +37,7 @@ export interface ReadTurn {
   readonly calls: ReadCall[]
 }
 
-/** All that the events say. */
+/** Collects the events into a turn. */
 export function gather(events: Iterable<TurnEvent>): ReadTurn {
   const turn: ReadTurn = { reasoning: "", text: "", calls: [] }
   for (const event of events) {
@@ -65,7 +70,7 @@ export function gather(events: Iterable<TurnEvent>): ReadTurn {
   return turn
 }
 
-/** The id as a field, if there is one. */
+/** Returns an object with the id as its field, if there is one. */
 export function idOf(id: string | undefined): { id?: string } {
   return id === undefined ? {} : { id }
 }

@@ -1,26 +1,26 @@
 /**
- * A text that arrives in pieces, and the questions that a parser asks of it.
+ * A text that arrives in pieces, and the operations that parsers need on it.
  *
- * The parsers are generators: where the next piece decides, they yield, and go on when it is there. So each reads like one for
- * a whole text. `Cut` is thrown where the text is over within something.
+ * The parsers are generators: they yield if the next piece decides, and go on when it has arrived.
+ * So each reads like a parser of a whole text. `Cut` is thrown if the text ends inside a part.
  */
 
-/** A parser: it yields where it waits for more text. */
+/** A parser. It yields when it waits for more text. */
 export type Parse<T = void> = Generator<undefined, T, undefined>
 
-/** The text ended here. */
+/** Thrown where the text ended. */
 export class Cut {}
 
 export class Feed {
   private buffer = ""
-  /** Units before the buffer. */
+  /** Number of units before the buffer. */
   private passed = 0
   private isOver = false
-  /** Texts of which one must come next, or may end what is read. */
+  /** One of these texts must come next, or may end what is being read. */
   private awaited: readonly string[] = []
-  /** The text was over before a choice could be made: what it was to be cannot be told. */
+  /** Whether the text ended before a choice could be made, so that the choice is unknown. */
   private isCut = false
-  /** What was taken since somebody asked to keep it; null: nobody did. */
+  /** The text taken since `keep` began; null outside `keep`. */
   private kept: string | null = null
 
   push(text: string): void {
@@ -31,12 +31,12 @@ export class Feed {
     this.isOver = true
   }
 
-  /** What was not read yet. */
+  /** The text that has not been read yet. */
   get rest(): string {
     return this.buffer
   }
 
-  /** Takes `count` units off. */
+  /** Takes the next `count` units. */
   take(count: number): string {
     const taken = this.buffer.slice(0, count)
     this.buffer = this.buffer.slice(count)
@@ -45,7 +45,7 @@ export class Feed {
     return taken
   }
 
-  /** What `parse` takes. */
+  /** Returns the text that `parse` takes. */
   *keep(parse: Parse): Parse<string> {
     this.kept = ""
     yield* parse
@@ -54,26 +54,26 @@ export class Feed {
     return kept
   }
 
-  /** Waits for more; throws `Cut` where there is none. */
+  /** Waits for more text. Throws `Cut` if there is none. */
   *more(): Parse {
     if (this.isOver) throw new Cut()
     yield
   }
 
-  /** Waits for more; false where there is none. */
+  /** Waits for more text. Returns false if there is none. */
   *hasMore(): Parse<boolean> {
     if (this.isOver) return false
     yield
     return true
   }
 
-  /** Whether all was read and nothing will come. */
+  /** Returns whether everything has been read and no more text will come. */
   *isAtEnd(): Parse<boolean> {
     while (this.buffer === "") if (!(yield* this.hasMore())) return true
     return false
   }
 
-  /** Whether `text` is all that lacks of what must come next. */
+  /** Returns whether `text` completes what must come next. */
   waitsFor(text: string): boolean {
     return this.awaited.some((each) => each === this.buffer + text)
   }
@@ -87,12 +87,15 @@ export class Feed {
     this.take(text.length)
   }
 
-  /** Whether what follows begins with `text`. */
+  /** Returns whether the following text begins with `text`. */
   *startsWith(text: string): Parse<boolean> {
     return (yield* this.choose([text])) === text
   }
 
-  /** The longest of `texts` with which what follows begins; null for none of them. Nothing is taken. */
+  /**
+   * Returns the longest of `texts` that is a prefix of the following text; null if none is. Takes
+   * nothing.
+   */
   *choose(texts: readonly string[]): Parse<string | null> {
     for (;;) {
       const open = texts.some((text) => text.length > this.buffer.length && text.startsWith(this.buffer))
@@ -118,8 +121,9 @@ export class Feed {
   }
 
   /**
-   * Reads up to one of `marks` or to the end, tells `emit` what is certain meanwhile, and returns the mark, which is not taken.
-   * Up to `padding` line ends right before a mark are dropped.
+   * Reads up to one of `marks` or to the end, and passes text to `emit` as soon as it is certain.
+   * Returns the mark, which is not taken. Up to `padding` line ends directly before a mark are
+   * dropped.
    */
   *until(marks: readonly string[], padding: number, emit: (text: string) => void): Parse<string | null> {
     for (;;) {
@@ -136,7 +140,7 @@ export class Feed {
       }
       let safe = buffer.length - Math.max(...marks.map((mark) => partial(buffer, mark)), 0)
       safe -= lineEnds(buffer.slice(0, safe), padding)
-      // Half a surrogate pair waits for its other half.
+      // The first half of a surrogate pair waits for the second.
       if (/[\ud800-\udbff]$/.test(buffer.slice(0, safe))) safe--
       if (safe > 0) emit(this.take(safe))
       this.awaited = marks
@@ -149,7 +153,10 @@ export class Feed {
     }
   }
 
-  /** Throws: the text is none that the grammar let through. Behind a choice that a cut left open it is only cut. */
+  /**
+   * Throws, because the grammar does not accept the text. If a choice was left open by the end of
+   * the text, throws `Cut`.
+   */
   fail(expected: string): never {
     if (this.isCut) throw new Cut()
     const place = JSON.stringify(this.buffer.slice(0, 32))
@@ -157,14 +164,14 @@ export class Feed {
   }
 }
 
-/** Line ends at the end of `text`, up to `most`. */
+/** Returns the number of line ends at the end of `text`, at most `most`. */
 function lineEnds(text: string, most: number): number {
   let count = 0
   while (count < most && text[text.length - 1 - count] === "\n") count++
   return count
 }
 
-/** The length of the longest beginning of `mark` with which `text` ends. */
+/** Returns the length of the longest proper prefix of `mark` with which `text` ends. */
 function partial(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length--) {
     if (text.endsWith(mark.slice(0, length))) return length

@@ -1,14 +1,17 @@
-/** The text of a custom tool's one argument, out of the JSON in which it arrives piece by piece. */
+/**
+ * Extracts the text of a custom tool's one argument from the JSON in which it arrives piece by
+ * piece.
+ */
 
 const shortEscapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" }
 
 export class InputText {
-  /** What was read: up to the colon, the opening quote, within the string, or all of it. */
+  /** The position: before the colon, before the opening quote, inside the string, or after it. */
   private place: "key" | "quote" | "string" | "end" = "key"
   /** An escape that has begun. */
   private escape = ""
 
-  /** The text that `json` adds. */
+  /** Returns the text that `json` adds. */
   read(json: string): string {
     let text = ""
     for (const unit of json) {

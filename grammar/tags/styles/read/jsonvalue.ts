@@ -1,8 +1,10 @@
-/** One JSON value out of a stream: where it ends, and what of it is there. */
+/**
+ * Reads one JSON value from a stream, up to its end.
+ */
 import { jsonOfPython } from "../python.ts"
 import type { Feed, Parse } from "./feed.ts"
 
-/** Reads an object or array and tells `emit` its text as it comes. */
+/** Reads an object or array and passes its text to `emit` as it arrives. */
 export function* jsonContainer(feed: Feed, emit: (text: string) => void): Parse {
   let depth = 0
   let isInString = false
@@ -27,7 +29,10 @@ export function* jsonContainer(feed: Feed, emit: (text: string) => void): Parse 
   }
 }
 
-/** Reads a value that Python writes, up to what cannot belong to it, and returns its JSON. */
+/**
+ * Reads a value in Python's notation, up to the first character that cannot belong to it. Returns
+ * its JSON.
+ */
 export function* pythonValue(feed: Feed): Parse<string> {
   let depth = 0
   let quote = ""

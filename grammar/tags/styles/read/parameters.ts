@@ -1,4 +1,6 @@
-/** Arguments that were written one by one, as the JSON object that they are. */
+/**
+ * Reads arguments that were written one by one into one JSON object.
+ */
 import { Types } from "../../../json/facts/conjunction.ts"
 import type { Parameter } from "../style.ts"
 import { firstText, splitParameter, type Wire } from "../wire.ts"
@@ -6,13 +8,15 @@ import type { ArgumentTypes } from "./argumenttypes.ts"
 import type { Feed, Parse } from "./feed.ts"
 import { jsonContainer, pythonValue } from "./jsonvalue.ts"
 
-/** Arguments that can be read in two ways are tried in up to 2^8. */
+/** At most this many ambiguous arguments are combined, in up to 2^8 ways. */
 const MaxOpen = 8
 
-/** Where arguments have no tag of their own, what is no bracket begins the next one. */
+/**
+ * If arguments have no tag of their own, any character that is not a bracket begins the next one.
+ */
 const keyStart = /^[^\s()[\]]/
 
-/** An argument whose value is not certain before all are read. */
+/** An argument whose value is known only after all arguments have been read. */
 interface OpenArgument {
   readonly key: string
   /** JSON texts, the likelier first. */
@@ -25,7 +29,7 @@ export class ParameterReader {
   private readonly types: ArgumentTypes
   private readonly emit: (text: string) => void
   private readonly literals: (form: Wire) => Parse
-  /** What was emitted, and what waits behind an argument that can be read in two ways. */
+  /** The text that was emitted, and the arguments that wait for an ambiguous one. */
   private text = "{"
   private readonly open: OpenArgument[] = []
   private count = 0
@@ -45,7 +49,7 @@ export class ParameterReader {
     this.emit = emit
   }
 
-  /** Reads all arguments and tells `emit` their JSON. */
+  /** Reads all arguments and passes their JSON to `emit`. */
   *read(): Parse {
     const { forms, none, between = "", notation } = this.parameter
     const split = forms.map(({ wire, types }) => ({ ...splitParameter(wire), types }))
@@ -59,7 +63,7 @@ export class ParameterReader {
       yield* this.feed.until([end], 0, (text) => {
         key += text
       })
-      // Forms that begin alike are told apart by what stands before the value.
+      // Forms with the same beginning are distinguished by what precedes the value.
       const begun = yield* this.feed.choose(split.map((form) => firstText(form.between)))
       const alike = split.filter((form) => firstText(form.between) === begun)
       if (alike.length === 0) this.feed.fail("what follows a key")
@@ -76,7 +80,7 @@ export class ParameterReader {
     this.emit("}")
   }
 
-  /** Whether an argument begins here. */
+  /** Returns whether an argument begins here. */
   private *hasMore(open: Wire): Parse<boolean> {
     if (open.length > 0) return yield* this.feed.startsWith(firstText(open))
     while (this.feed.rest === "") yield* this.feed.more()
@@ -138,13 +142,16 @@ export class ParameterReader {
     } else this.open.push({ key: JSON.stringify(key), readings })
   }
 
-  /** The string that is written as `text`, as JSON: without padding, if the schema takes that. */
+  /**
+   * Returns the string with the spelling `text`, as JSON: without padding, if the schema accepts
+   * that.
+   */
   private stringOf(key: string, text: string): string {
     const readings = unpadded(text, this.parameter.padding)
     return JSON.stringify(readings.find((each) => this.types.takesString(key, each)) ?? readings[0])
   }
 
-  /** Says what the arguments are that could be read in two ways. */
+  /** Decides the ambiguous arguments. */
   private settle(): void {
     const settled = (choice: number): string => {
       let bit = 0
@@ -173,7 +180,7 @@ export class ParameterReader {
   }
 }
 
-/** Whether `text` is a JSON value that is no string. */
+/** Returns whether `text` is a JSON value other than a string. */
 function isJson(text: string): boolean {
   try {
     return typeof JSON.parse(text) !== "string"
@@ -182,7 +189,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What `text` can be without padding, the barest first. */
+/** Returns the possible values of `text` without padding, the one with the least padding first. */
 function unpadded(text: string, padding = ""): string[] {
   if (padding === "") return [text]
   const begun = text.startsWith(padding) ? [text.slice(padding.length), text] : [text]

@@ -1,8 +1,9 @@
 /**
- * A turn read back: out of the text that its grammar let through, reasoning, text and calls, as they come.
+ * Reads a turn back: yields reasoning, text and calls as they arrive, from a text that its grammar
+ * accepted.
  *
- * The same description that made the grammar is followed here, so nothing is looked for that the grammar does not know. Where
- * the text is cut, what was read so far stands.
+ * The reader follows the same description as the grammar, so it finds nothing that the grammar does
+ * not know. If the text is cut off, the events so far remain valid.
  */
 import type { ArgumentOptions } from "../arguments.ts"
 import { type Plan, planTurn, type Turn } from "../plan.ts"
@@ -12,10 +13,10 @@ import { CallReader } from "./calls.ts"
 import { gather, type ReadTurn, type TurnEvent } from "./events.ts"
 import { Cut, Feed, type Parse } from "./feed.ts"
 
-/** How the schemas of the tools are read: as for the grammar of the turn. */
+/** How the schemas of the tools are read: the same as for the grammar of the turn. */
 export type ReaderOptions = Partial<ArgumentOptions>
 
-/** Reads one turn. Control tokens come as they are spelled. */
+/** Reads one turn. Control tokens arrive as their spelling. */
 export class TurnReader {
   private readonly plan: Plan
   private readonly calls: CallReader
@@ -25,7 +26,10 @@ export class TurnReader {
   private events: TurnEvent[] = []
   private isDone = false
 
-  /** `endNames`: tokens that end whole texts in the vocabulary. None of them is ever in the middle of one. */
+  /**
+   * `endNames` are the tokens that end whole texts in the vocabulary. None of them is ever inside a
+   * text.
+   */
   constructor(turn: Turn, options: ReaderOptions = {}, endNames: readonly string[] = []) {
     this.endNames = endNames
     this.plan = planTurn(turn)
@@ -33,18 +37,18 @@ export class TurnReader {
     this.parse = this.turn()
   }
 
-  /** Reads on and returns what is certain now. */
+  /** Reads `text` and returns the events that are certain now. */
   feed(text: string): TurnEvent[] {
     this.feeding.push(text)
     return this.go()
   }
 
-  /** Whether `mark` ends what has begun. */
+  /** Returns whether `mark` would end what has begun. */
   waitsFor(mark: string): boolean {
     return !this.isDone && this.feeding.waitsFor(mark)
   }
 
-  /** The text is over: returns what waited for more. */
+  /** Ends the text. Returns the events that waited for more. */
   end(): TurnEvent[] {
     this.feeding.over()
     return this.go()
@@ -84,7 +88,7 @@ export class TurnReader {
     if (mark !== null) yield* feeding.literal(end + suffix)
   }
 
-  /** Text and calls, or what the response format asks for. */
+  /** Reads text and calls, or a text of the response format. */
   private *answer(): Parse {
     const { hasFormat, calls, marks } = this.plan
     const { feeding } = this
@@ -99,7 +103,10 @@ export class TurnReader {
     }
   }
 
-  /** Whether a call of some tool begins here, which what the response format asks for could also do up to its name. */
+  /**
+   * Returns whether a call of some tool begins here. Up to the name, a text of the response format
+   * could begin in the same way.
+   */
   private *isCall(): Parse<boolean> {
     const { style, calls } = this.plan
     const texts = style.blocks.flatMap(({ lead = "", begin = [], call }) =>
@@ -114,7 +121,7 @@ export class TurnReader {
     const { feeding } = this
     const { reasoning, remark, answer, between, end = "" } = messages
     const section = this.plan.reasoning
-    // A prompt that has begun the section leaves its header out.
+    // If the prompt has begun the section, the section has no header.
     if (section && !section.begin && !section.optional) {
       yield* this.message(reasoning, "reasoning", between)
     }
@@ -139,14 +146,17 @@ export class TurnReader {
         yield* this.calls.block()
         continue
       }
-      // Messages that begin alike are told apart by their ends.
+      // Messages with the same beginning are distinguished by their ends.
       const ends = holders.flatMap(([message]) => (message.begin === text ? message.ends : []))
       yield* feeding.literal(holder[0].begin)
       yield* this.message({ ...holder[0], ends }, holder[1], between)
     }
   }
 
-  /** A message behind its header. Where its end would end the whole text, what stands between messages follows at once. */
+  /**
+   * Reads a message after its header. If its end mark would end the whole text, what separates
+   * messages follows directly.
+   */
   private *message({ ends }: Message, type: "reasoning" | "text", between: string): Parse {
     const isBare = between !== "" && ends.some((end) => this.endNames.some((name) => end.endsWith(name)))
     const marks = isBare ? [...ends, between] : ends
@@ -159,7 +169,7 @@ export class TurnReader {
   }
 }
 
-/** A whole turn. */
+/** Reads a whole turn. */
 export function readTurn(turn: Turn, text: string, options?: ReaderOptions): ReadTurn {
   const reader = new TurnReader(turn, options)
   return gather([...reader.feed(text), ...reader.end()])
