@@ -1,4 +1,7 @@
-/** The clauses behind what is selected: FROM with its joins, WHERE, HAVING, ORDER BY, LIMIT. Each is one space ahead of what it says. */
+/**
+ * The clauses after the SELECT list: FROM with its joins, WHERE, HAVING, ORDER BY, LIMIT. Each
+ * begins with a space.
+ */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
 import type { Database, Link } from "./database.ts"
@@ -6,10 +9,10 @@ import type { Expressions, Opening } from "./expressions.ts"
 import type { MakeTerm } from "./namedrules.ts"
 import type { Scope, Scopes } from "./scopes.ts"
 
-/** Columns that are ordered by, and conditions of one join. */
+/** Most columns in ORDER BY, and most conditions of one join. */
 const MaxOrdered = 4
 const MaxLinked = 3
-/** Nesting of conditions. */
+/** Deepest nesting of conditions. */
 const WhereLevel = 2
 
 export class Clauses {
@@ -25,7 +28,10 @@ export class Clauses {
     this.expressions = expressions
   }
 
-  /** FROM with all tables of `scope`, in any order in which each is joined to those before it; then WHERE or not. */
+  /**
+   * Returns FROM with all tables of `scope`, in any order in which each is joined to earlier ones;
+   * then an optional WHERE.
+   */
   fromWhere(scope: Scope): RuleId {
     const { expressions } = this
     return expressions.named.of(`from ${scope.key}`, (use) => {
@@ -41,7 +47,7 @@ export class Clauses {
     })
   }
 
-  /** The joins that are left behind `joined`. */
+  /** Returns the joins that remain after the tables `joined`. */
   private joins(scope: Scope, joined: readonly number[]): RuleId {
     const { expressions } = this
     const behind = this.scopes.of(joined)
@@ -63,7 +69,7 @@ export class Clauses {
     })
   }
 
-  /** ON and some of `links`, each in either direction. */
+  /** Returns ON and some of `links`, each in either direction. */
   private on(links: readonly Link[]): Term {
     const { terms } = this.rules
     const { expressions } = this
@@ -98,7 +104,7 @@ export class Clauses {
     }
   }
 
-  /** ORDER BY a list of `one`, or nothing. */
+  /** Returns ORDER BY with a list of `one`, or nothing. */
   order(one: Term): Term {
     const { terms } = this.rules
     const { expressions } = this
@@ -113,7 +119,7 @@ export class Clauses {
     return terms.or([terms.empty, terms.concat(expressions.phrase(" order by "), list)])
   }
 
-  /** LIMIT, perhaps with OFFSET, or nothing. */
+  /** Returns LIMIT with an optional OFFSET, or nothing. */
   limit(): Term {
     const { terms } = this.rules
     const { expressions } = this

@@ -1,8 +1,9 @@
 /**
  * UNION, INTERSECT and EXCEPT of statements over one table each.
  *
- * All parts have as many columns, of the same kinds. What the first part selects is remembered as the list of its kinds, so there
- * is a rule for each list that may be: up to four columns where all are of one kind, up to two where PostgreSQL tells kinds apart.
+ * All parts have the same number of columns, with the same kinds. The kinds that the first part
+ * selects are remembered as a list, so there is a rule for each possible list: up to four columns
+ * if all are of one kind, up to two in PostgreSQL, which distinguishes kinds.
  */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
@@ -11,9 +12,9 @@ import type { Database, Kind } from "./database.ts"
 import type { Expressions, Opening } from "./expressions.ts"
 import type { Scope, Scopes } from "./scopes.ts"
 
-/** Parts behind the first. */
+/** Most parts after the first. */
 const MaxParts = 4
-/** Nesting of operands among what is selected. */
+/** Deepest nesting of operands in the SELECT list. */
 const SelectLevel = 1
 
 export class CompoundRules {
@@ -31,7 +32,10 @@ export class CompoundRules {
     this.clauses = clauses
   }
 
-  /** Behind columns of `kinds`, the first that the first part over `scope` selects. */
+  /**
+   * Returns what follows the first columns of the first part, which selects from `scope`. `kinds`
+   * are the kinds of these columns.
+   */
   behind(scope: Scope, kinds: readonly Kind[]): RuleId {
     const { expressions } = this
     return expressions.named.of(`compound of ${scope.key} behind ${kinds}`, (use) => {
@@ -55,7 +59,7 @@ export class CompoundRules {
     })
   }
 
-  /** The other parts, with ORDER BY and LIMIT of the whole. */
+  /** Returns the other parts, with ORDER BY and LIMIT of the whole. */
   private parts(kinds: readonly Kind[]): RuleId {
     const { expressions } = this
     return expressions.named.of(`parts of ${kinds}`, (use) => {
@@ -88,7 +92,7 @@ export class CompoundRules {
     })
   }
 
-  /** What a part may select, but for literals. */
+  /** Returns what a part may select, except literals. */
   private value(scope: Scope, kind: Kind): RuleId {
     return this.expressions.named.of(`${kind} value of ${scope.key}`, (use) => {
       const openings = this.expressions.operandOpenings(scope, kind, SelectLevel, use)

@@ -1,31 +1,39 @@
 /**
- * The tables of a database as the grammar sees them: columns as they are written, their kinds, and the joins that are meant.
+ * The tables of a database in the form for the grammar: columns as they are written, their kinds,
+ * and the intended joins.
  *
- * A kind is a set of types that may be compared with each other. SQLite compares any value with any other, so all its columns are
- * of one kind. PostgreSQL refuses to compare a text with a number: there a column of a type that is not known here is opaque, and
- * may only be selected, counted and compared with NULL.
+ * A kind is a set of types that may be compared with each other. SQLite compares any value with any
+ * other, so all its columns are of one kind. PostgreSQL refuses to compare a text with a number.
+ * There, a column of an unknown type is opaque: it may only be selected, counted and compared with
+ * NULL.
  */
 import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
 import { Fields, type Placed, shown } from "../tags/fields.ts"
 import { foldedName, type SqlDialect, writtenName } from "./names.ts"
 
-/** A column, with its type as it was declared. PostgreSQL needs the type to compare, group and order by the column. */
+/**
+ * A column, with its type as declared. PostgreSQL needs the type to compare, group and order by the
+ * column.
+ */
 export interface SqlColumn {
   name: string
   type?: string
 }
 
-/** A column that holds values of another table's column. */
+/** A column that contains values of another table's column. */
 export interface SqlForeignKey {
   column: string
   references: { table: string; column: string }
 }
 
-/** A table, or a view. */
+/** A table or a view. */
 export interface SqlTable {
   name: string
   columns: readonly SqlColumn[]
-  /** Where any table has this list, tables are joined along keys alone; else by any two columns that can be compared. */
+  /**
+   * If any table has this list, tables are joined only along foreign keys; otherwise by any two
+   * columns that can be compared.
+   */
   foreignKeys?: readonly SqlForeignKey[]
 }
 
@@ -41,7 +49,7 @@ export type Kind =
   | "opaque"
 
 export interface Column {
-  /** With its table: `orders.total`. */
+  /** The name with its table: `orders.total`. */
   readonly written: string
   readonly kind: Kind
 }
@@ -51,7 +59,7 @@ interface Table {
   readonly columns: readonly Column[]
 }
 
-/** A condition under which two tables are joined. */
+/** A condition on which two tables are joined. */
 export interface Link {
   /** Indices of the tables. */
   readonly tables: readonly [number, number]
@@ -64,7 +72,7 @@ export interface Database {
   readonly links: readonly Link[]
 }
 
-/** Reads tables. Throws GrammarError with the pointer of what is wrong, `/tables/…`. */
+/** Reads tables. Throws GrammarError with the pointer to the mistake, `/tables/…`. */
 export function readDatabase(tables: unknown, dialect: SqlDialect, limits: Limits): Database {
   const fields = new Fields({ value: { tables }, path: "" }, "the input")
   const names = new Map<string, string>()
@@ -116,7 +124,10 @@ function readTable(placed: Placed, dialect: SqlDialect, names: Map<string, strin
   return { name: foldedName(name, dialect), path: placed.path, written, columns, fields }
 }
 
-/** The name of a table or a column; `names` are those of its neighbours, with their places. */
+/**
+ * Reads the name of a table or a column. `names` are the names of its neighbours, with their
+ * places.
+ */
 function readName(fields: Fields, dialect: SqlDialect, names: Map<string, string>): string {
   const name = fields.text("name")
   const { path } = fields.at("name")
@@ -181,7 +192,9 @@ function readKey(placed: Placed, tables: readonly ReadTable[], dialect: SqlDiale
   return { tables: [from, to], columns: [one, other] }
 }
 
-/** Where no keys are given, any two columns that can be compared join their tables. */
+/**
+ * Returns the links if no keys are given: any two columns that can be compared join their tables.
+ */
 function allLinks(tables: readonly ReadTable[], limits: Limits): Link[] {
   const links: Link[] = []
   for (let i = 0; i < tables.length; i++) {

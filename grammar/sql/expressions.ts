@@ -1,9 +1,10 @@
 /**
  * Expressions over the columns of a scope, by kind: operands, aggregates, conditions.
  *
- * What is compared is of one kind, so that PostgreSQL finds an operator for it. Nesting is counted down by `level` and all lists
- * are bounded, since databases bound the depth of an expression. Conditions hold no aggregates, and operands no queries. Many
- * operands begin alike in many scopes, so the beginnings of one are a trie.
+ * Both sides of a comparison are of one kind, so that PostgreSQL finds an operator for it. `level`
+ * counts nesting down, and all lists are bounded, because databases bound the depth of an
+ * expression. Conditions contain no aggregates, and operands contain no queries. In many scopes,
+ * many operands begin in the same way, so the beginnings of an operand are a trie.
  */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
@@ -13,7 +14,7 @@ import { type MakeTerm, NamedRules } from "./namedrules.ts"
 import type { Scope, Scopes } from "./scopes.ts"
 import { bothCases, type SqlWords, sqlWords } from "./words.ts"
 
-/** Operands in a row, conditions in a row, members of a list. */
+/** Most operands in a row, conditions in a row, and members of a list. */
 const MaxOperands = 6
 const MaxConditions = 8
 const MaxMembers = 64
@@ -39,17 +40,17 @@ export class Expressions {
     return this.rules.terms.expr(this.words.phrase(words))
   }
 
-  /** One of `openings`, with what follows it. */
+  /** Returns one of `openings`, with what follows it. */
   opened(openings: readonly Opening[]): Term {
     return this.rules.terms.choice(openings.map(([text, rest]) => [text, rest()] as const))
   }
 
-  /** Both spellings of `word` as openings. */
+  /** Returns both spellings of `word` as openings. */
   openings(word: string, rest: MakeTerm): Opening[] {
     return bothCases(word).map((text) => [text, rest] as const)
   }
 
-  /** What has a value of `kind`, of any length. */
+  /** Returns the rule of values of `kind`, of any length. */
   operand(scope: Scope, kind: Kind, level: number): RuleId {
     return this.named.of(`${kind} of ${scope.key}, ${level}`, (use) => {
       const chain = this.chain(scope, kind, level, use)
@@ -62,7 +63,7 @@ export class Expressions {
     })
   }
 
-  /** All operands of `kind` that begin with no literal. */
+  /** Returns all operands of `kind` that do not begin with a literal. */
   operandOpenings(scope: Scope, kind: Kind, level: number, use: (rule: RuleId) => MakeTerm): Opening[] {
     const chain = this.chain(scope, kind, level, use)
     return this.atoms(scope, kind, level, use).map(([text, rest]) => {
@@ -70,7 +71,7 @@ export class Expressions {
     })
   }
 
-  /** One operand without operators. */
+  /** Returns one operand without operators. */
   private atom(scope: Scope, kind: Kind, level: number): RuleId {
     return this.named.of(`one ${kind} of ${scope.key}, ${level}`, (use) => {
       const openings = this.atoms(scope, kind, level, use)
@@ -99,7 +100,7 @@ export class Expressions {
     return openings
   }
 
-  /** Behind CASE. A result is never NULL alone: it would have no type. */
+  /** Returns what follows CASE. The results are never all NULL, because they would have no type. */
   private cases(when: MakeTerm, result: MakeTerm): Term {
     const { terms } = this.rules
     const arm = terms.concat(this.phrase(" when "), when(), this.phrase(" then "), result())
@@ -108,7 +109,7 @@ export class Expressions {
     return terms.concat(terms.repeat(arm, 1, 4), terms.or([terms.empty, otherwise]), this.phrase(" end"))
   }
 
-  /** Operators and their right operands, if there are any. */
+  /** Returns optional operators with their right operands. */
   private chain(scope: Scope, kind: Kind, level: number, use: (rule: RuleId) => MakeTerm): MakeTerm {
     const { terms } = this.rules
     const operators: string[] = []
@@ -125,7 +126,7 @@ export class Expressions {
     }
   }
 
-  /** A column of `scope`: any, or those that can be compared. */
+  /** Returns a column of `scope`: any, or one that can be compared. */
   column(scope: Scope, isAny: boolean): RuleId {
     return this.named.of(`${isAny ? "column" : "comparable column"} of ${scope.key}`, () => {
       const columns = isAny ? scope.columns : comparable(scope)
@@ -133,7 +134,7 @@ export class Expressions {
     })
   }
 
-  /** An aggregate of `scope`. */
+  /** Returns an aggregate of `scope`. */
   aggregate(scope: Scope, level: number): RuleId {
     return this.named.of(`aggregate of ${scope.key}, ${level}`, (use) => {
       const openings = this.aggregates(scope, null, level, use)
@@ -141,7 +142,7 @@ export class Expressions {
     })
   }
 
-  /** Aggregates of `scope` whose values are of `kind`; null: of any. */
+  /** Returns the aggregates of `scope` whose values are of `kind`; null means any kind. */
   aggregates(scope: Scope, kind: Kind | null, level: number, use: (rule: RuleId) => MakeTerm): Opening[] {
     const { terms } = this.rules
     const openings: Opening[] = []
@@ -158,7 +159,7 @@ export class Expressions {
       }
     }
     for (const ordered of scope.kinds) {
-      // PostgreSQL has no least boolean.
+      // PostgreSQL has no minimum of booleans.
       if ((kind !== null && kind !== ordered) || ordered === "boolean" || ordered === "uuid") continue
       const columns = columnsOf(scope, ordered).map(({ written }) => [written, () => terms.empty] as const)
       const operand =
@@ -168,7 +169,7 @@ export class Expressions {
     return openings
   }
 
-  /** Behind `COUNT(`. */
+  /** Returns what follows `COUNT(`. */
   private counted(scope: Scope): RuleId {
     return this.named.of(`counted of ${scope.key}`, (use) => {
       const [any, distinct] = [use(this.column(scope, true)), use(this.column(scope, false))]
@@ -180,7 +181,7 @@ export class Expressions {
     })
   }
 
-  /** Aggregates that are compared with literals. */
+  /** Returns comparisons of aggregates with literals. */
   having(scope: Scope): RuleId {
     return this.named.of(`having of ${scope.key}`, (use) => {
       const kind = this.database.dialect === "sqlite" ? "any" : "number"
@@ -197,7 +198,7 @@ export class Expressions {
     })
   }
 
-  /** A condition on the columns of `scope`; `queries`: with queries inside. */
+  /** Returns a condition on the columns of `scope`; `queries` allows queries inside. */
   condition(scope: Scope, level: number, queries: boolean): RuleId {
     return this.named.of(`condition of ${scope.key}, ${level}${queries ? " with queries" : ""}`, (use) => {
       const predicate = use(this.predicate(scope, level, queries))
@@ -238,7 +239,7 @@ export class Expressions {
     })
   }
 
-  /** What stands on the right of a comparison. */
+  /** Returns the right side of a comparison. */
   private right(scope: Scope, kind: Kind, level: number): RuleId {
     return this.named.of(`${kind} beside ${scope.key}, ${level}`, (use) => {
       const operand = use(this.operand(scope, kind, level))
@@ -246,7 +247,7 @@ export class Expressions {
     })
   }
 
-  /** What is asked of an operand of `kind`. */
+  /** Returns the tests of an operand of `kind`. */
   private tested(kind: Kind, right: MakeTerm, inner: { list: MakeTerm; one: MakeTerm } | null): Term {
     const { terms } = this.rules
     const not = (words: string) => terms.or([this.phrase(` ${words} `), this.phrase(` not ${words} `)])
@@ -264,7 +265,10 @@ export class Expressions {
     return terms.or(ways)
   }
 
-  /** Queries over one table whose values are of `kind`: any number of them, or the one of an aggregate, in parentheses. */
+  /**
+   * Returns queries over one table whose values are of `kind`. `list` returns any number of values;
+   * `one` returns a single one, of an aggregate, and is in parentheses.
+   */
   private innerQueries(
     scope: Scope,
     kind: Kind,
@@ -291,7 +295,7 @@ export class Expressions {
     }
   }
 
-  /** Behind what is selected, for each table. */
+  /** Returns, for each table, what follows the SELECT list of an inner query. */
   private innerTables(scope: Scope, level: number, use: (rule: RuleId) => MakeTerm): MakeTerm[] {
     return this.database.tables.map((_, index) => use(this.innerRest(scope, index, level)))
   }
@@ -308,13 +312,13 @@ export class Expressions {
     })
   }
 
-  /** One to `max` times `term`, with `between` between them. */
+  /** Returns one to `max` times `term`, separated by `between`. */
   listed(term: Term, between: Term, max: number): Term {
     const { terms } = this.rules
     return terms.concat(term, terms.repeat(terms.concat(between, term), 0, max - 1))
   }
 
-  /** `AS` and a name, or nothing. */
+  /** Returns `AS` and a name, or nothing. */
   alias(): Term {
     const { terms } = this.rules
     return terms.or([terms.empty, terms.concat(this.phrase(" as "), terms.expr(this.words.alias))])
@@ -342,7 +346,7 @@ function columnsOf(scope: Scope, kind: Kind): Column[] {
   return scope.columns.filter((column) => column.kind === kind)
 }
 
-/** Columns that may be compared, grouped and ordered by. */
+/** Returns the columns that may be compared, grouped and ordered by. */
 export function comparable(scope: Scope): Column[] {
   return scope.columns.filter(({ kind }) => kind !== "opaque")
 }

@@ -1,4 +1,6 @@
-/** Rules by name: each is made when it is first asked for, and knows the rules that it uses. */
+/**
+ * Rules by name. Each is made at its first use, and records the rules that it uses.
+ */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
 
@@ -13,7 +15,10 @@ export class NamedRules {
     this.rules = rules
   }
 
-  /** The rule `name`. `build` says what it uses by calling `use`, and answers what makes its term. */
+  /**
+   * Returns the rule `name`. `build` declares the rules that it uses by calling `use`, and returns
+   * the function that makes its term.
+   */
   of(name: string, build: (use: (rule: RuleId) => MakeTerm) => MakeTerm): RuleId {
     const known = this.known.get(name)
     if (known !== undefined) return known

@@ -1,11 +1,12 @@
 /**
- * Names of tables and columns as SQL texts: bare where each dialect reads them so, else in double quotes.
+ * Names of tables and columns as SQL texts: bare if both dialects read them so, else in double
+ * quotes.
  *
- * PostgreSQL folds bare names to lower case, SQLite compares all names without case. A name is quoted once too often rather than
- * once too seldom: the key words are those of both dialects.
+ * PostgreSQL folds bare names to lower case, SQLite ignores case in all names. Quoting too often is
+ * harmless and quoting too seldom is not, so the key words of both dialects are quoted.
  */
 
-/** The dialects of SQL that are known. */
+/** The supported dialects of SQL. */
 export type SqlDialect = "sqlite" | "postgresql"
 
 /** SQLite's key words, and those that PostgreSQL reserves in some place. */
@@ -30,24 +31,24 @@ const keywords = new Set(
   ).split(" "),
 )
 
-/** `name` as it is written. */
+/** Returns `name` as it is written in SQL. */
 export function writtenName(name: string, dialect: SqlDialect): string {
   const plain = dialect === "postgresql" ? /^[a-z_][a-z0-9_]*$/ : /^[A-Za-z_][A-Za-z0-9_]*$/
   const isBare = plain.test(name) && !keywords.has(name.toLowerCase())
   return isBare ? name : `"${name.replaceAll('"', '""')}"`
 }
 
-/** What a name is compared by. */
+/** Returns the form in which names are compared. */
 export function foldedName(name: string, dialect: SqlDialect): string {
   return dialect === "postgresql" ? name : name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** Whether `word`, in lower case, has a meaning of its own. */
+/** Returns whether `word`, in lower case, is a key word. */
 export function isKeyword(word: string): boolean {
   return keywords.has(word)
 }
 
-/** All words that have a meaning of their own, in lower case. */
+/** Returns all key words, in lower case. */
 export function keywordList(): readonly string[] {
   return [...keywords]
 }

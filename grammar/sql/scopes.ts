@@ -1,9 +1,10 @@
 /**
- * Scopes: the tables whose columns may be named in a place.
+ * Scopes: the sets of tables whose columns may be named in a place.
  *
- * A query names columns before it says which tables they come from. So there is one family of rules for each set of tables that a
- * FROM clause may join, and while a text fits several of them all are read side by side. A set of tables is connected by links,
- * or it is one table.
+ * A query names columns before it names the tables that they come from. So there is one family of
+ * rules for each set of tables that a FROM clause may join, and while a text fits several families,
+ * all of them are read side by side. The tables of a set are connected by links, or the set is a
+ * single table.
  */
 import { checkLimit, type Limits, limitError } from "../errors.ts"
 import type { Column, Database, Kind, Link } from "./database.ts"
@@ -15,18 +16,18 @@ export interface Scope {
   readonly key: string
   /** Columns of all its tables. */
   readonly columns: readonly Column[]
-  /** Kinds of its columns that can be compared. */
+  /** Kinds of those columns that can be compared. */
   readonly kinds: readonly Kind[]
 }
 
 export class Scopes {
-  /** What a FROM clause may join, fewest tables first. */
+  /** The sets that a FROM clause may join, fewest tables first. */
   readonly families: readonly Scope[]
   private readonly database: Database
   private readonly known = new Map<string, Scope>()
   private readonly familyKeys: ReadonlySet<string>
 
-  /** `maxTables`: the most tables that one FROM clause may join. Throws `limit`. */
+  /** `maxTables` is the most tables that one FROM clause may join. Throws `limit`. */
   constructor(database: Database, maxTables: number, limits: Limits) {
     this.database = database
     let newest = database.tables.map((_, table) => this.of([table]))
@@ -60,8 +61,8 @@ export class Scopes {
   }
 
   /**
-   * What a query over `table` sees inside of one over `outer`: both where they could be joined, else the table alone. A table
-   * that both have is the inner one.
+   * Returns the scope of a query over `table` inside one over `outer`: both if they could be
+   * joined, else only the table. A table that both have is the inner one.
    */
   inside(outer: Scope, table: number): Scope {
     if (outer.tables.includes(table)) return this.of([table])
@@ -69,14 +70,14 @@ export class Scopes {
     return this.familyKeys.has(both.key) ? both : this.of([table])
   }
 
-  /** Tables that can be joined to `tables`. */
+  /** Returns the tables that can be joined to `tables`. */
   joinable(tables: readonly number[]): number[] {
     return this.database.tables.flatMap((_, table) => {
       return !tables.includes(table) && this.links(tables, table).length > 0 ? [table] : []
     })
   }
 
-  /** The links between `tables` and `table`. */
+  /** Returns the links between `tables` and `table`. */
   links(tables: readonly number[], table: number): Link[] {
     return this.database.links.filter(({ tables: [one, other] }) => {
       return (tables.includes(one) && other === table) || (tables.includes(other) && one === table)

@@ -1,9 +1,11 @@
 /**
- * SELECT statements over one scope: plain ones, those that are one row of aggregates, and those that are grouped.
+ * SELECT statements over one scope: plain ones, those whose result is one row of aggregates, and
+ * grouped ones.
  *
- * What is grouped by comes first among what is selected: one column is grouped by its name or its place, several by their places,
- * `GROUP BY 1, 2`, which both dialects know. So no rule must remember which columns were selected, only how many. All that may
- * come first is one trie for each scope, since the scopes are read side by side there.
+ * The columns of GROUP BY come first in the SELECT list. A single column is grouped by its name or
+ * its position, several by their positions, `GROUP BY 1, 2`, which both dialects accept. So no rule
+ * must remember which columns were selected, only how many. Everything that may come first is one
+ * trie for each scope, since the scopes are read side by side there.
  */
 import type { RuleId, Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
@@ -14,12 +16,14 @@ import { comparable, type Expressions, type Opening } from "./expressions.ts"
 import type { MakeTerm } from "./namedrules.ts"
 import type { Scope, Scopes } from "./scopes.ts"
 
-/** Columns of a result, and columns that are grouped by. */
+/** Most columns of a result, and most columns of GROUP BY. */
 const MaxSelected = 64
 const MaxGrouped = 4
-/** Columns that PostgreSQL and SQLite take in a result, by default 1,664 and 2,000. */
+/**
+ * Most columns of a result that PostgreSQL and SQLite accept; their defaults are 1,664 and 2,000.
+ */
 const MaxResult = 1_600
-/** Nesting of operands among what is selected, and of those in aggregates. */
+/** Deepest nesting of operands in the SELECT list, and inside aggregates. */
 const SelectLevel = 2
 const AggregateLevel = 1
 
@@ -47,7 +51,7 @@ export class SelectRules {
     this.compounds = compounds
   }
 
-  /** One statement over any family, with a semicolon or without. */
+  /** Returns one statement over any family, with or without a semicolon. */
   statement(): RuleId {
     return this.expressions.named.of("statement", (use) => {
       const heads = this.scopes.families.map((scope) => use(this.selected(scope)))
@@ -60,7 +64,7 @@ export class SelectRules {
     })
   }
 
-  /** Behind SELECT. */
+  /** Returns what follows SELECT. */
   private selected(scope: Scope): RuleId {
     const { expressions } = this
     const { terms } = this.rules
@@ -97,7 +101,7 @@ export class SelectRules {
     })
   }
 
-  /** Behind the first thing that a plain statement selects. */
+  /** Returns what follows the first item of a plain statement. */
   private plain(scope: Scope): RuleId {
     return this.expressions.named.of(`plain of ${scope.key}`, (use) => {
       const { terms } = this.rules
@@ -135,7 +139,10 @@ export class SelectRules {
     })
   }
 
-  /** Behind DISTINCT. PostgreSQL orders such rows by what is selected alone: here by the first place. */
+  /**
+   * Returns what follows DISTINCT. PostgreSQL orders such rows only by selected items: here by the
+   * first position.
+   */
   private distinct(scope: Scope): RuleId {
     return this.expressions.named.of(`distinct of ${scope.key}`, (use) => {
       const items = this.values(scope, use)
@@ -149,7 +156,7 @@ export class SelectRules {
     })
   }
 
-  /** Behind the first aggregate of a statement that is one row. */
+  /** Returns what follows the first aggregate of a statement whose result is one row. */
   private aggregated(scope: Scope): RuleId {
     return this.expressions.named.of(`aggregated of ${scope.key}`, (use) => {
       const aggregate = use(this.expressions.aggregate(scope, AggregateLevel))
@@ -158,7 +165,7 @@ export class SelectRules {
     })
   }
 
-  /** Behind `count` columns that are grouped by; `name`: that of the only one. */
+  /** Returns what follows the `count` columns of GROUP BY; `name` is the name of a single one. */
   private grouped(scope: Scope, count: number, name: string | null): RuleId {
     const { expressions, clauses } = this
     return expressions.named.of(`${count} groups of ${scope.key}, ${name ?? ""}`, (use) => {
@@ -182,7 +189,7 @@ export class SelectRules {
     })
   }
 
-  /** What a plain statement may select, but for whole tables. */
+  /** Returns what a plain statement may select, except whole tables. */
   private plainItems(scope: Scope, use: (rule: RuleId) => MakeTerm): Opening[] {
     const opaque = scope.columns.filter(({ kind }) => kind === "opaque")
     return [
@@ -191,7 +198,7 @@ export class SelectRules {
     ]
   }
 
-  /** Operands of all kinds that can be compared. */
+  /** Returns operands of all kinds that can be compared. */
   private values(scope: Scope, use: (rule: RuleId) => MakeTerm): Opening[] {
     const { expressions } = this
     return scope.kinds.flatMap((kind) => expressions.operandOpenings(scope, kind, SelectLevel, use))
@@ -205,7 +212,7 @@ export class SelectRules {
     return tables.map((table) => [`${this.database.tables[table].written}.*`, () => this.rules.terms.empty])
   }
 
-  /** `item` any more times, each behind a comma. */
+  /** Returns any number of further `item`s, each after a comma. */
   private more(item: Term): Term {
     const { terms } = this.rules
     const next = terms.concat(this.expressions.comma(), item, this.expressions.alias())

@@ -1,11 +1,14 @@
 /**
- * SELECT statements over given tables: every text that the grammar accepts is prepared by the database without an error.
+ * SELECT statements over given tables: the database prepares every text that the grammar accepts
+ * without an error.
  *
- * Read `database.ts` (tables, kinds of columns, links), `scopes.ts` (which columns may be named where), `expressions.ts`,
- * `clauses.ts`, `select.ts`, `compound.ts`; `names.ts` and `words.ts` are the spelling. The subset: columns with their table's name, no aliases
- * of tables; inner and left joins; DISTINCT; arithmetic, functions that both dialects have, CASE; comparisons, IN, BETWEEN, LIKE,
- * IS NULL, EXISTS, and queries over one more table inside of WHERE; aggregates, GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET; UNION,
- * INTERSECT and EXCEPT of statements over one table each. Lists and nesting are bounded, the length of a statement is not.
+ * Read `database.ts` (tables, kinds of columns, links), `scopes.ts` (which columns may be named
+ * where), `expressions.ts`, `clauses.ts`, `select.ts`, `compound.ts`; `names.ts` and `words.ts`
+ * contain the spelling. The subset: columns with their table's name, no aliases of tables; inner
+ * and left joins; DISTINCT; arithmetic, functions of both dialects, CASE; comparisons, IN, BETWEEN,
+ * LIKE, IS NULL, EXISTS, and queries over one more table inside WHERE; aggregates, GROUP BY,
+ * HAVING, ORDER BY, LIMIT, OFFSET; UNION, INTERSECT and EXCEPT of statements over one table each.
+ * Lists and nesting are bounded, the length of a statement is not.
  */
 import { readLimits } from "../compile.ts"
 import { Rules } from "../ebnf/rules.ts"
@@ -21,7 +24,7 @@ import type { SqlDialect } from "./names.ts"
 import { Scopes } from "./scopes.ts"
 import { SelectRules } from "./select.ts"
 
-/** A database, as far as queries over it are concerned. */
+/** The properties of a database that matter for queries. */
 export interface SqlInput {
   dialect: SqlDialect
   tables: readonly SqlTable[]
@@ -30,10 +33,11 @@ export interface SqlInput {
 }
 
 /**
- * SELECT statements over `tables` that their database takes: SQLite or PostgreSQL prepares every text of the grammar. Names are
- * resolved by construction, and in PostgreSQL types are alike where it asks for that. Throws GrammarError with the pointer of
- * what is wrong: unknown dialects, no tables, names that stand twice, keys that lead nowhere, too many sets of tables. Cost: the
- * sets of tables that can be joined, times their columns.
+ * Returns the grammar of SELECT statements over `tables` that their database accepts: SQLite or
+ * PostgreSQL prepares every text of it. All names exist by construction, and in PostgreSQL types
+ * agree wherever it requires that. Throws GrammarError with the pointer to the mistake: unknown
+ * dialects, no tables, duplicate names, keys that refer to nothing, too many sets of tables. Cost:
+ * the number of sets of tables that can be joined, times their columns.
  */
 export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> } = {}): Grammar {
   checkOptions(input, { dialect: "any", tables: "list", maxTables: "number" } satisfies Fields<SqlInput>)

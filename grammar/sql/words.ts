@@ -1,7 +1,8 @@
 /**
  * The small parts of a SQL text: key words, gaps, literals.
  *
- * Key words come in upper or lower case, one phrase in one case. All are made once, when the first grammar of SQL is.
+ * Key words are in upper or lower case, and all words of a phrase are in the same case. All parts
+ * are made once, with the first SQL grammar.
  */
 import { defaultLimits } from "../errors.ts"
 import { dateExpr } from "../format/timestamp.ts"
@@ -11,20 +12,23 @@ import type { Kind } from "./database.ts"
 import { keywordList } from "./names.ts"
 
 export class SqlWords {
-  /** Between two words: a space, or a line break with at most eight spaces behind it. */
+  /** Between two words: a space, or a line break followed by at most eight spaces. */
   readonly gap = regex("(?: |\\n {0,8})")
   /** Between the members of a list. */
   readonly comma = regex(",(?: |\\n {0,8})?")
-  /** So few digits that every type of numbers can be compared with it. */
+  /** A number with few enough digits for a comparison with every numeric type. */
   readonly number = regex("-?(?:0|[1-9][0-9]{0,8})(?:\\.[0-9]{1,6})?")
-  /** Never zero. */
+  /** A number that is never zero. */
   readonly divisor = regex("[1-9][0-9]{0,8}")
   readonly rowCount = regex("0|[1-9][0-9]{0,8}")
-  /** In single quotes, which are doubled inside; no U+0000, which ends a statement in SQLite and is no text in PostgreSQL. */
+  /**
+   * A text in single quotes, which are doubled inside; without U+0000, which ends a statement in
+   * SQLite and is not allowed in PostgreSQL's texts.
+   */
   readonly text = regex("'(?:[^'\\u0000]|''){0,256}'")
-  /** What LIKE looks for, without backslashes: one at the end would escape nothing. */
+  /** The pattern of LIKE, without backslashes: one at its end would escape nothing. */
   readonly pattern = regex("'(?:[^'\\\\\\u0000]|''){0,256}'")
-  /** The name of a column of the result: in quotes, or in lower case and no key word. */
+  /** The name of a column of the result: in quotes, or in lower case and not a key word. */
   readonly alias = exprs.or([
     regex('"(?:[^"\\u0000]|""){1,15}"'),
     exprs.and([
@@ -33,7 +37,7 @@ export class SqlWords {
     ]),
   ])
   private readonly phrases = new Map<string, ExprId>()
-  /** Literals whose type PostgreSQL finds by what they are compared with. */
+  /** Literals whose type PostgreSQL infers from the other side of a comparison. */
   private readonly quoted: Partial<Record<Kind, ExprId>>
 
   constructor() {
@@ -51,7 +55,10 @@ export class SqlWords {
     }
   }
 
-  /** `words`, in upper or in lower case. Each space is a gap, in front and behind too. */
+  /**
+   * Returns `words`, in upper or in lower case. Each space is a gap, also at the beginning and at
+   * the end.
+   */
   phrase(words: string): ExprId {
     let expr = this.phrases.get(words)
     if (expr === undefined) {
@@ -65,7 +72,7 @@ export class SqlWords {
     return expr
   }
 
-  /** Literals of a kind that are of its type by themselves. */
+  /** Returns the literals of a kind that have its type without any context. */
   typed(kind: Kind): readonly ExprId[] {
     switch (kind) {
       case "any":
@@ -85,7 +92,10 @@ export class SqlWords {
     }
   }
 
-  /** Literals that may stand beside something of the kind, and are of its type there alone. */
+  /**
+   * Returns the literals that may be compared with a value of the kind, and have its type only
+   * there.
+   */
   compared(kind: Kind): readonly ExprId[] {
     const literal = this.quoted[kind]
     return literal === undefined ? [] : [literal]
@@ -99,7 +109,7 @@ export function sqlWords(): SqlWords {
   return known
 }
 
-/** A word in upper and in lower case. */
+/** Returns a word in upper and in lower case. */
 export function bothCases(word: string): string[] {
   return [...new Set([word.toUpperCase(), word.toLowerCase()])]
 }
