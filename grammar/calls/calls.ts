@@ -1,9 +1,11 @@
 /**
- * Programs that are calls of functions: `files.read({"path": "a.txt"})`, as models write that are given tools as TypeScript.
+ * Programs that are calls of functions: `files.read({"path": "a.txt"})`, as written by models that
+ * are given tools as TypeScript.
  *
- * The names are one trie, and behind each stands its argument: JSON, which is a part of TypeScript's literals, in the spellings
- * of `surface: "generate"`, by the tool's JSON Schema. `callTypes` says the same as declarations; they are wider where types
- * cannot say what a schema says. So what the grammar accepts passes the checker under `strict`.
+ * The names are one trie. After each follows its argument: JSON, which is a subset of TypeScript's
+ * literals, in the spellings of `surface: "generate"`, by the tool's JSON Schema. `callTypes`
+ * returns the corresponding declarations, which are wider if types cannot express a schema. So
+ * every accepted program passes the checker under `strict`.
  */
 
 import { type CompileOptions, compile, compileFields, readLimits } from "../compile.ts"
@@ -16,24 +18,28 @@ import { below } from "../tags/fields.ts"
 import { type CallableFunction, type CallTool, readFunctions } from "./functions.ts"
 import { typeOf } from "./types.ts"
 
-/** How calls are written. */
+/** The form of the calls. */
 export interface CallOptions {
-  /** Whether each call has `await` in front of it. Default never. */
+  /** Whether `await` precedes each call. Default `never`. */
   await?: "never" | "optional" | "always"
-  /** How many calls there may be, each on its own line behind a semicolon. Default 1; Infinity: any number. */
+  /**
+   * Most calls of a program, each on its own line and followed by a semicolon. Default 1; Infinity
+   * allows any number.
+   */
   maxCalls?: number
-  /** Spellings of the arguments, and bounds. */
+  /** The spelling of the arguments, and limits. */
   compile?: Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens">
 }
 
 const { surface: _, unsatisfiable: __, tokens: ___, ...argumentFields } = compileFields
 
 /**
- * Calls of `tools`, OpenAI's tool objects or `{name, parameters}`: `name({…})`, and `name()` where a tool has no parameters.
- * Every text passes TypeScript's checker beside the declarations of `callTypes(tools)`. Throws GrammarError with the pointer into
- * `tools`: names that are no identifiers, two of one name, arguments that are no objects, and what a schema asks for in vain.
- * Values that nest deeper than some 500 levels are more than the checker's own stack may hold. Cost: compiling the schemas, and the
- * bytes of the names.
+ * Returns the grammar of calls of `tools`, OpenAI's tool objects or `{name, parameters}`:
+ * `name({…})`, and `name()` if a tool has no parameters. Every text passes TypeScript's checker
+ * together with the declarations of `callTypes(tools)`. Throws GrammarError with the pointer into
+ * `tools`: names that are not identifiers, duplicate names, arguments that are not objects, and
+ * schemas that cannot be satisfied. Values that nest deeper than some 500 levels may overflow the
+ * checker's own stack. Cost: compiling the schemas, and the bytes of the names.
  */
 export function callGrammar(
   tools: readonly (CallTool | { type: "function"; function: CallTool })[],
@@ -74,16 +80,17 @@ export function callGrammar(
   return rules.grammar(start, identity) ?? new Grammar([], identity)
 }
 
-/** A name with what is declared below it. */
+/** A name with the declarations below it. */
 interface Member {
   own: CallableFunction | null
   readonly members: Map<string, Member>
 }
 
 /**
- * The declarations of `tools`, for a prompt, and for a checker beside the texts of `callGrammar(tools)`: one constant for each
- * first name, with its functions as members. Throws GrammarError as `callGrammar` does, but for what is wrong inside of schemas.
- * Cost: linear in the schemas.
+ * Returns the declarations of `tools`, for a prompt, and for a checker of the texts of
+ * `callGrammar(tools)`: one constant for each first name, with its functions as members. Throws
+ * GrammarError as `callGrammar` does, except for mistakes inside schemas. Cost: linear in the
+ * schemas.
  */
 export function callTypes(tools: readonly (CallTool | { type: "function"; function: CallTool })[]): string {
   const root: Member = { own: null, members: new Map() }
@@ -116,7 +123,7 @@ function memberType({ own, members }: Member, indent: string): string {
   return `{\n${lines.join("\n")}\n${indent}}`
 }
 
-/** A comment may not end inside of its text. */
+/** Returns a comment. Its text must not end the comment. */
 function comment(text: string, indent: string): string {
   return `${indent}/** ${text.replaceAll("*/", "* /").replaceAll(/\s+/g, " ")} */`
 }

@@ -1,31 +1,32 @@
 /**
- * The functions that a program may call, read from tools: OpenAI's tool objects, or what stands in them.
+ * The functions that a program may call, read from tools: OpenAI's tool objects, or their contents.
  *
- * A dotted name is a path of members, `files.read`. Names are identifiers of TypeScript, since they are written as they are.
+ * A dotted name is a path of members, `files.read`. Names are identifiers of TypeScript, since they
+ * are written unchanged.
  */
 import { checkLimit, fixedBounds, GrammarError } from "../errors.ts"
 import { Fields, shown } from "../tags/fields.ts"
 
 /** A function that may be called. */
 export interface CallTool {
-  /** An identifier, or several with dots between them. */
+  /** An identifier, or several separated by dots. */
   name: string
   description?: string
-  /** The JSON Schema of its one argument, an object. None: it takes no argument. */
+  /** The JSON Schema of its one argument, an object. If absent, it takes no argument. */
   parameters?: unknown
 }
 
-/** One function, and where its parts stand in the list of tools. */
+/** A function, and the places of its parts in the list of tools. */
 export interface CallableFunction {
   readonly name: string
   readonly description: string
-  /** Null: it takes no argument. */
+  /** Null if it takes no argument. */
   readonly schema: unknown
   readonly schemaPath: string
 }
 
 const segmentPattern = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u
-/** Words that no variable of a module may be named by. Behind a dot they are names like any other. */
+/** Words that cannot name a variable of a module. After a dot they are ordinary names. */
 const reserved = new Set(
   (
     "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
@@ -34,7 +35,7 @@ const reserved = new Set(
   ).split(" "),
 )
 
-/** The functions of `tools`. Throws GrammarError with the pointer of what is wrong. */
+/** Returns the functions of `tools`. Throws GrammarError with the pointer to the mistake. */
 export function readFunctions(tools: readonly unknown[]): CallableFunction[] {
   if (!Array.isArray(tools) || tools.length === 0)
     throw new GrammarError("syntax", "", `expected a list of tools, found ${shown(tools)}. Name one at least`)
@@ -81,7 +82,7 @@ function checkName(name: string, path: string): void {
   }
 }
 
-/** A call has one argument, an object, and its type must say so. */
+/** Checks that the one argument of a call is an object, by the type in its schema. */
 function checkParameters(schema: unknown, path: string): void {
   const { value: type, path: at } = new Fields({ value: schema, path }, "the schema of an argument").at(
     "type",

@@ -1,19 +1,21 @@
 /**
- * TypeScript's types of JSON Schemas: every value of a schema, written as JSON, is assignable to its type.
+ * TypeScript types of JSON Schemas: every value of a schema, written as JSON, is assignable to its
+ * type.
  *
- * A type may be wider than its schema, never narrower. So what types cannot say (patterns, bounds, counts, `not`, conditions,
- * references) is left out, and where nothing is known the type is `unknown`. An object that may hold names which the schema does
- * not list has an index signature of `unknown`: without one the checker refuses them as excess properties.
+ * A type may be wider than its schema, never narrower. So constraints that types cannot express
+ * (patterns, bounds, counts, `not`, conditions, references) are left out, and if nothing is known
+ * the type is `unknown`. An object that may have names that the schema does not list has an index
+ * signature of `unknown`: without one the checker refuses them as excess properties.
  */
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The type of the values of `schema`. Cost: linear in the schema. */
+/** Returns the type of the values of `schema`. Cost: linear in the schema. */
 export function typeOf(schema: unknown): string {
   if (schema === false) return "never"
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return "unknown"
   const fields = schema as Fields
-  // Beside a reference the older drafts know no other keyword.
+  // In the older drafts all keywords beside a reference are ignored.
   if (fields.$ref !== undefined) return "unknown"
   if ("const" in fields) return literalType(fields.const)
   if (Array.isArray(fields.enum)) return union(fields.enum.map(literalType))
@@ -26,7 +28,7 @@ export function typeOf(schema: unknown): string {
   return intersection(parts)
 }
 
-/** What `type` says, with the keywords of that type. */
+/** Returns the type for `type`, with the keywords of that type. */
 function ownType(fields: Fields): string {
   const { type } = fields
   if (type === undefined) return "unknown"
@@ -52,7 +54,7 @@ function typeOfName(name: unknown, fields: Fields): string {
   }
 }
 
-/** Items that have schemas by their place are not told apart. */
+/** Returns the type of an array. Schemas for items by position are not used. */
 function arrayType({ items, prefixItems }: Fields): string {
   const item = prefixItems === undefined && !Array.isArray(items) ? typeOf(items ?? true) : "unknown"
   return /^\w+$/.test(item) ? `${item}[]` : `(${item})[]`
@@ -71,11 +73,11 @@ function objectType({ properties, required, patternProperties, additionalPropert
     const isAlike = members.length === 0 && patternProperties === undefined
     members.push(`[key: string]: ${isAlike ? typeOf(additionalProperties ?? true) : "unknown"}`)
   }
-  // The type {} takes anything but null.
+  // The type {} accepts anything except null.
   return members.length === 0 ? "{ [key: string]: never }" : `{ ${members.join("; ")} }`
 }
 
-/** The type that has this value alone. */
+/** Returns the type of this value alone. */
 function literalType(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literalType).join(", ")}]`
   if (isFields(value)) {
@@ -85,7 +87,10 @@ function literalType(value: unknown): string {
   return typeof value === "bigint" ? `${value}` : (JSON.stringify(value) ?? "unknown")
 }
 
-/** Any of `types`. Laws: unknown takes all in, never adds nothing, equal ones are one. */
+/**
+ * Returns any of `types`. Laws: unknown absorbs all others, never adds nothing, equal types are
+ * one.
+ */
 function union(types: readonly string[]): string {
   const members = new Set(types.filter((type) => type !== "never"))
   if (members.size === 0) return "never"
@@ -93,7 +98,7 @@ function union(types: readonly string[]): string {
   return members.size === 1 ? [...members][0] : `(${[...members].join(" | ")})`
 }
 
-/** All of `types`. Laws: unknown adds nothing, equal ones are one. */
+/** Returns all of `types`. Laws: unknown adds nothing, equal types are one. */
 function intersection(types: readonly string[]): string {
   const members = new Set(types.filter((type) => type !== "unknown"))
   if (members.size === 0) return "unknown"
