@@ -1,11 +1,11 @@
 /**
- * `x-guidance` at the root of a schema: how llguidance is asked to spell the values of that schema.
- * It is no keyword of a draft; each of its keys is honoured, or refused by name.
+ * `x-guidance` at the root of a schema: instructions to llguidance for the spelling of the values.
+ * It is not a keyword of a draft; each of its keys is honoured, or refused by name.
  *
- * Separators and white space are regular expressions, as they are there. Of the white space between
- * two marks there is one run at most, in every gap but at both ends of the text. `coerce_one_of`
- * and `lenient` allow llguidance to accept more than a schema does where it cannot be exact: this
- * engine is exact, so they change nothing.
+ * As in llguidance, separators and white space are regular expressions. Between two marks there is
+ * at most one run of white space, in every gap but not at the ends of the text. `coerce_one_of` and
+ * `lenient` allow llguidance to accept more than the schema where it cannot be exact. This engine
+ * is exact, so they change nothing.
  */
 import { GrammarError, type Limits } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
@@ -16,10 +16,10 @@ import type { JsonNode } from "./reader.ts"
 
 export const GuidanceKey = "x-guidance"
 
-/** What the schema says of its spelling. */
+/** The spelling that a schema asks for. */
 export interface Guidance {
   readonly policy: SurfacePolicy
-  /** Texts that no string holds, since their escapes may not be written. */
+  /** Texts that no string may contain, because their escapes are not allowed. */
   readonly excludes: readonly string[]
 }
 
@@ -34,7 +34,7 @@ const keys = [
   "json_allow_general_unicode_escapes",
 ]
 
-/** Characters that JSON escapes by a letter. */
+/** Characters with a JSON escape of one letter. */
 const lettered: Readonly<Record<string, string>> = {
   n: "\n",
   r: "\r",
@@ -45,7 +45,7 @@ const lettered: Readonly<Record<string, string>> = {
   '"': '"',
 }
 
-/** Whether a key that only allows to be inexact is set, for the report. */
+/** Returns a note for the report if a key is set that only permits inexactness. */
 export function guidanceNote(value: JsonNode): string | undefined {
   if (value.kind !== "object") return undefined
   const idle = ["coerce_one_of", "lenient"].filter((name) => value.members.get(name)?.kind === "true")
@@ -53,8 +53,8 @@ export function guidanceNote(value: JsonNode): string | undefined {
 }
 
 /**
- * `schema`: the root. `policy`: what holds beside it. Throws GrammarError with the pointer of the
- * key.
+ * Returns the guidance of the root `schema`. `policy` applies where the schema does not say. Throws
+ * a GrammarError with the pointer of the key.
  */
 export function guidanceOf(schema: JsonNode, policy: SurfacePolicy, limits: Limits): Guidance {
   const value = schema.kind === "object" ? schema.members.get(GuidanceKey) : undefined
@@ -121,7 +121,7 @@ function gapOf(at: Members, limits: Limits): ExprId | null {
     : Empty
 }
 
-/** The characters that need an escape which is not among `letters`. */
+/** Returns the characters that need an escape outside `letters`. */
 function unwritable(letters: string, path: string): string[] {
   const wrong = [...letters].find((letter) => letter !== "u" && !Object.hasOwn(lettered, letter))
   if (wrong !== undefined) {
@@ -136,7 +136,7 @@ function unwritable(letters: string, path: string): string[] {
   return [...excludes, ...controls.filter((character) => !named.includes(character))]
 }
 
-/** The members of the object, by their types. One that is null is not there. */
+/** The members of the object, by type. A member that is null counts as absent. */
 class Members {
   private readonly members: ReadonlyMap<string, JsonNode>
   private readonly path: string

@@ -1,9 +1,9 @@
 /**
- * Reading schema nodes: every keyword checked and put where the compiler looks for it.
+ * Reads schema nodes: checks every keyword and stores it where the compiler looks for it.
  *
  * Each keyword ends in one of three ways: it constrains (`exact` in the report), it has no effect
- * by the standard (`annotation`, with the reason), or it is refused with its pointer. Nothing is
- * skipped in silence.
+ * by the standard (`annotation`, with the reason), or it is refused with its pointer. No keyword is
+ * skipped silently.
  */
 import { GrammarError, type Limits, placed } from "../../errors.ts"
 import { formatExpr, PlainHostname } from "../../format/format.ts"
@@ -36,22 +36,22 @@ export interface ReadOptions {
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
   /**
-   * Names that an object may have where its schema does not say (`openobjects.ts`). Default always:
-   * any.
+   * The names that an object may have if its schema does not say (`openobjects.ts`). The default is
+   * "always": any name.
    */
   openObjects?: OpenObjects
-  /** Texts that no string and no name of a property may hold. */
+  /** Texts that no string and no property name may contain. */
   excludes?: readonly string[]
   /**
-   * Whether an upper bound that no value comes up to is kept, as the largest one that is counted.
+   * Whether upper bounds too large for any value are kept, as the largest bound that is counted.
    */
   keepsMost?: boolean
 }
 
-/** Any names, or those alone that the schema declares. */
+/** Any names, or only those that the schema declares. */
 export type OpenObjects = "declared" | "always"
 
-/** How a keyword's value is read: as a count, an upper bound, names, a schema or schemas. */
+/** The form of a keyword's value: a count, an upper bound, names, a schema or schemas. */
 type Holding = "count" | "most" | "names" | "schema" | "schemas"
 
 /** The keywords whose value becomes a field of `Keywords`. */
@@ -70,20 +70,22 @@ const fields: ReadonlyMap<string, { name: keyof Keywords; holds: Holding }> = ne
   ["unevaluatedItems", { name: "unevaluatedItems", holds: "schema" }],
 ])
 
-/** Those of them that are about names that `properties` does not declare. */
+/** The keywords among them that are about names not declared by `properties`. */
 const namesOthers = new Set(["additionalProperties", "propertyNames", "unevaluatedProperties"])
 
 const closedNote = "only these names: the schema says nothing of others, and openObjects is declared"
 
-/** Reads nodes once each. */
+/** Reads each node once. */
 export class KeywordReader {
   readonly graph: SchemaGraph
   readonly limits: Limits
-  /** What strings and names of properties may be, whatever the schema says. */
+  /** The language of all strings and property names that are allowed in any schema. */
   readonly allowedText: ExprId
-  /** Whether an object whose schema says nothing of other names takes the declared ones alone. */
+  /**
+   * Whether an object takes its declared names only, if its schema does not constrain other names.
+   */
   readonly closesObjects: boolean
-  /** The first upper bound that no value comes up to. */
+  /** The first upper bound that is too large for any value. */
   idleMost: { readonly path: string; readonly value: string } | null = null
   private readonly excludes: readonly string[]
   private readonly options: ReadOptions
@@ -91,7 +93,7 @@ export class KeywordReader {
   private readonly known: (Keywords | undefined)[] = []
   /** Nodes in the order in which they were read. */
   private readonly nodes: SchemaNode[] = []
-  /** Why keywords that could have an effect have none, by node and keyword. */
+  /** By node and keyword: the reason why a keyword has no effect that could have one. */
   private readonly remarks = new Map<SchemaNode, Map<string, string>>()
   private names: (node: SchemaNode) => ExprId = () => {
     throw new Error("internal: the language of names is not bound yet")
@@ -107,12 +109,12 @@ export class KeywordReader {
     this.allowedText = this.excludes.length === 0 ? exprs.anyText : freeTextExpr(this.excludes)
   }
 
-  /** Whether a string or a name of a property may be `text`, whatever the schema says. */
+  /** Whether `text` may be a string or a property name in any schema. */
   allows(text: string): boolean {
     return text.isWellFormed() && !this.excludes.some((exclude) => text.includes(exclude))
   }
 
-  /** Where the string language of a schema comes from. */
+  /** Sets the function that returns the string language of a schema. */
   bindNames(names: (node: SchemaNode) => ExprId): void {
     this.names = names
   }
@@ -128,8 +130,8 @@ export class KeywordReader {
   }
 
   /**
-   * The schema that `node` stands for: where it is a reference, or an `allOf` of one, and says
-   * nothing besides, what that leads to. So a definition is one schema wherever it is used.
+   * Returns the schema that `node` stands for: if `node` is only a reference, or an `allOf` with
+   * one member, the target. So a definition is one schema wherever it is used.
    */
   meant(node: SchemaNode): SchemaNode {
     let meant = node
@@ -143,8 +145,8 @@ export class KeywordReader {
   }
 
   /**
-   * Returns `node` and the schemas that its `allOf` and `$ref` add: all of them hold of each of its
-   * values.
+   * Returns `node` and the schemas that its `allOf` and `$ref` add: all of them hold for each of
+   * its values.
    */
   inAnyCase(node: SchemaNode): readonly SchemaNode[] {
     if (this.of(node).all.length === 0) return [node]
@@ -153,7 +155,9 @@ export class KeywordReader {
     return [...nodes]
   }
 
-  /** An upper bound of lengths or of counts. Those that no value comes up to say nothing. */
+  /**
+   * Reads an upper bound of lengths or counts. A bound too large for any value constrains nothing.
+   */
   private readMost(value: JsonNode, path: string): number {
     const most = readCount(value, path)
     if (most <= MaxCount) return most
@@ -162,8 +166,8 @@ export class KeywordReader {
   }
 
   /**
-   * A note of every keyword that was read, once. `closing`: schemas whose properties are all there
-   * may be.
+   * Returns one note for every keyword that was read. `closing` are the schemas whose properties
+   * are the only names allowed.
    */
   notes(closing: ReadonlySet<SchemaNode>): KeywordNote[] {
     const notes: KeywordNote[] = []
@@ -241,7 +245,7 @@ export class KeywordReader {
       } else if (constrains(known)) {
         const { members } = value
         const member = members.get(keyword) as JsonNode
-        // What constrains is a keyword of a draft: nothing in it is escaped.
+        // Constraining keywords belong to a draft, so their names need no escapes.
         const place = { keywords, node, members, value: member, path: `${node.pointer}/${keyword}` }
         try {
           const remark = this.readKeyword(place, keyword)
@@ -263,7 +267,7 @@ export class KeywordReader {
     remarks.set(keyword, remark)
   }
 
-  /** Puts one keyword in its place. Returns the reason when it has no effect here. */
+  /** Stores one keyword. Returns the reason if it has no effect here. */
   private readKeyword(place: KeywordPlace, keyword: string): string | undefined {
     const { keywords, node, members, value, path } = place
     const field = fields.get(keyword)
@@ -325,7 +329,10 @@ export class KeywordReader {
     }
   }
 
-  /** Does the same for keywords that hold schemas or refer to one. */
+  /**
+   * Stores one keyword that contains schemas or refers to one. Returns the reason if it has no
+   * effect here.
+   */
   private readApplicator(place: KeywordPlace, keyword: string): string | undefined {
     const { graph } = this
     const { keywords, node, members, value, path } = place
@@ -429,7 +436,7 @@ export class KeywordReader {
     }
   }
 
-  /** The schema that the keyword holds. */
+  /** Returns the schema in the keyword's value. */
   private child({ keywords, node, value, path }: KeywordPlace): SchemaNode {
     return below(keywords, this.graph.below(node, value, path))
   }
@@ -454,7 +461,7 @@ export class KeywordReader {
     const [yes, no] = [side("then"), side("else")]
     const test = this.graph.below(node, value, path)
     keywords.conditional = { test, yes, no }
-    // An `if` alone only matters to an `unevaluated*`.
+    // An `if` alone matters only to an `unevaluated*`.
     if (yes === null && no === null) return "no then or else"
     below(keywords, test)
     return undefined
@@ -464,7 +471,7 @@ export class KeywordReader {
     const { formats } = this.options
     if (formats === "annotate" || (formats === "vocabulary" && !node.dialect.formatAssertion))
       return "formats are not asserted"
-    // Until draft-06 an A-label was any label that begins with "xn--".
+    // Until draft-06 every label that begins with "xn--" was an A-label.
     const isOld = node.dialect.name === "draft-04" || node.dialect.name === "draft-06"
     const expr = formatExpr(name === "hostname" && isOld ? PlainHostname : name)
     if (expr === null) return "unknown format"
@@ -473,7 +480,7 @@ export class KeywordReader {
   }
 }
 
-/** What is read beside a `$ref` that makes its siblings meaningless. */
+/** The keywords that are read beside a `$ref` that disables its siblings. */
 const besideRef = new Set(["$ref", "definitions"])
 
 function isOverridden({ value, dialect }: SchemaNode): boolean {
@@ -484,29 +491,32 @@ function constrains({ role }: Keyword): boolean {
   return role !== "annotation" && role !== "identifier"
 }
 
-/** Notes that `target` is below, and returns it. */
+/** Adds `target` to the schemas below, and returns it. */
 function below(keywords: Keywords, target: SchemaNode): SchemaNode {
   keywords.below = append(keywords.below, target)
   return target
 }
 
-/** A list of one's own, which grows in place from its second entry on. */
+/**
+ * Appends to a list. An empty list may be shared, so it is copied; from then on the list grows in
+ * place.
+ */
 function append<T>(list: readonly T[], entry: T): readonly T[] {
   if (list.length === 0) return [entry]
   ;(list as T[]).push(entry)
   return list
 }
 
-/** Values in both lists, by value. */
+/** Returns the values that are in both lists, compared by value. */
 function intersect(a: readonly JsonNode[], b: readonly JsonNode[]): JsonNode[] {
   const keys = new Set(b.map(valueKey))
   return a.filter((value) => keys.has(valueKey(value)))
 }
 
-/** References that lead to references are followed so far: they may lead back. */
+/** The greatest number of references in a chain that is followed, since a chain may be a cycle. */
 const MaxHops = 16
 
-/** Whether nothing but a reference or an `allOf` says anything in `node`. */
+/** Whether a reference or an `allOf` is the only constraint in `node`. */
 function isReference({ value, dialect }: SchemaNode): boolean {
   if (value.kind !== "object" || !(value.members.has("$ref") || value.members.has("allOf"))) return false
   return value.keys.every((key) => {

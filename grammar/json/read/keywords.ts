@@ -1,6 +1,6 @@
 /**
- * A schema node, read: what its keywords say, where the compiler looks for it. `keywordreader.ts`
- * fills it in.
+ * A schema node after reading: its keywords, where the compiler looks for them. `keywordreader.ts`
+ * fills them in.
  */
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import type { NumberCell } from "../../lexeme/number/number.ts"
@@ -26,7 +26,7 @@ export interface PatternProperty {
   readonly node: SchemaNode
 }
 
-// Most schemas say little: what they do not say is shared.
+// Most schemas have few keywords; the empty values of the others are shared.
 const none: readonly never[] = []
 const noProperties: ReadonlyMap<string, SchemaNode> = new Map()
 
@@ -34,7 +34,10 @@ export class Keywords {
   /** Bit set of the JSON types that are allowed. */
   types = AllTypes
   enum: readonly JsonNode[] | null = null
-  /** In place: all of these hold, one of each list, exactly one of each list, none of these. */
+  /**
+   * In-place schemas: all of `all` hold, at least one of each list in `any`, exactly one of each
+   * list in `one`, none of `not`.
+   */
   all: readonly SchemaNode[] = none
   any: readonly (readonly SchemaNode[])[] = none
   one: readonly (readonly SchemaNode[])[] = none
@@ -46,14 +49,15 @@ export class Keywords {
   patterns: readonly ExprId[] = none
   number: NumberCell | null = null
   properties = noProperties
-  /** Whether there is a `properties`, if only an empty one. */
+  /** Whether there is a `properties`, even an empty one. */
   declaresNames = false
   /**
-   * Whether a keyword is about names that `properties` does not declare, whatever it says of them.
+   * Whether a keyword is about names that `properties` does not declare, whatever it requires of
+   * them.
    */
   coversOthers = false
   patternProperties: readonly PatternProperty[] = none
-  /** For names that neither of the two matches; null: anything. */
+  /** For names that neither of the two matches. Null if they may have any value. */
   additional: SchemaNode | null = null
   required: readonly string[] = none
   minProperties = 0
@@ -62,23 +66,25 @@ export class Keywords {
   dependentRequired: readonly (readonly [name: string, names: readonly string[]])[] = none
   dependentSchemas: readonly (readonly [name: string, node: SchemaNode])[] = none
   prefix: readonly SchemaNode[] = none
-  /** For items after `prefix`; null: anything. */
+  /** For items after `prefix`. Null if they may have any value. */
   rest: SchemaNode | null = null
   minItems = 0
   maxItems = Infinite
   contains: Contains | null = null
   unique = false
-  /** For members that nothing else evaluates (`coverage.ts`); null: anything. */
+  /**
+   * For members that no other keyword evaluates (`coverage.ts`). Null if they may have any value.
+   */
   unevaluatedProperties: SchemaNode | null = null
   unevaluatedItems: SchemaNode | null = null
-  /** Whether some `unevaluated*` needs to know if the in-place schemas here hold. */
+  /** Whether some `unevaluated*` needs to know whether the in-place schemas here hold. */
   isObserved = false
   /**
-   * In-place schemas that may fail, and that `openObjects` needs to know of whether they hold
+   * In-place schemas that may fail, and for which `openObjects` needs to know whether they hold
    * (`openobjects.ts`).
    */
   counted: readonly SchemaNode[] = none
-  /** All schemas above that have a say, an `if` alone aside; may hold one twice. */
+  /** All schemas above that constrain something, without an `if` alone. May contain one twice. */
   below: readonly SchemaNode[] = none
   private readonly names: (node: SchemaNode) => ExprId
   private byType: Map<number, JsonNode[]> | null = null
@@ -87,14 +93,14 @@ export class Keywords {
     this.names = names
   }
 
-  /** Whether other schemas have a say about the value itself. */
+  /** Whether in-place schemas constrain the value itself. */
   get isCombined(): boolean {
     return (
       this.all.length + this.any.length + this.one.length + this.not.length > 0 || this.conditional !== null
     )
   }
 
-  /** Members of `enum` with this type bit. */
+  /** Returns the members of `enum` with this type bit. */
   enumOf(type: number): readonly JsonNode[] {
     if (this.byType === null) {
       const byType = new Map<number, JsonNode[]>()
@@ -105,7 +111,7 @@ export class Keywords {
     return this.byType.get(type) as JsonNode[]
   }
 
-  /** Language of the names that `node` accepts. */
+  /** Returns the language of the names that `node` accepts. */
   namesOf(node: SchemaNode): ExprId {
     return this.names(node)
   }

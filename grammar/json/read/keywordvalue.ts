@@ -1,15 +1,11 @@
 /**
- * The values of keywords, checked: each function takes a node and the keyword's pointer, and throws
- * `syntax`.
+ * Checked values of keywords: each function takes a node and the keyword's pointer, and throws
+ * `syntax` if the value has the wrong form.
  */
 import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 import { type Decimal, parseDecimal } from "../../lexeme/number/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 import { decimalOfNode } from "./value.ts"
-
-/**
- * Significant digits of a bound or divisor: reading a number digit by digit is quadratic in them.
- */
 
 export type Members = ReadonlyMap<string, JsonNode>
 
@@ -17,7 +13,7 @@ export function malformed(path: string, expected: string, got: JsonNode): Gramma
   return new GrammarError("syntax", path, `must be ${expected}, got ${describeValue(got)}`)
 }
 
-/** A value in a message. */
+/** Returns a value as text for a message. */
 export function describeValue(value: JsonNode): string {
   switch (value.kind) {
     case "number":
@@ -32,7 +28,7 @@ export function describeValue(value: JsonNode): string {
   }
 }
 
-/** A non-negative integer, `2.0` included. Counts from 2^53 on are taken for the one before it. */
+/** Reads a non-negative integer, `2.0` included. A count of 2^53 or more becomes 2^53 - 1. */
 export function readCount(value: JsonNode, path: string): number {
   if (value.kind === "number") {
     if (/^[0-9]{1,15}$/.test(value.text)) return Number(value.text)
@@ -48,6 +44,7 @@ export function readCount(value: JsonNode, path: string): number {
 export function readNumber(value: JsonNode, path: string): Decimal {
   if (value.kind !== "number") throw malformed(path, "a number", value)
   const decimal = parseDecimal(value.text)
+  // Reading a number digit by digit is quadratic in the significant digits of a bound or divisor.
   if (value.text.length > fixedBounds.digits) {
     const count = decimal.digits.toString().length
     if (count > fixedBounds.digits) {

@@ -7,7 +7,10 @@ import { parseRegex } from "../../regex/parse.ts"
 
 const known = new KnownPatterns()
 
-/** What was read as another dialect's in patterns that were read before; undefined: nothing. */
+/**
+ * Returns a note if some of these patterns, read before, use syntax of another dialect; else
+ * undefined.
+ */
 export function dialectNote(patterns: readonly string[], path: string, limits: Limits): string | undefined {
   return foreignNote(
     patterns.map((pattern) => ({ pattern, path })),
@@ -15,7 +18,7 @@ export function dialectNote(patterns: readonly string[], path: string, limits: L
   )
 }
 
-/** Texts in which `pattern` is found. Throws as `parseRegex` does, with `path`. */
+/** Returns the texts in which `pattern` is found. Throws like `parseRegex`, with `path`. */
 export function patternExpr(pattern: string, path: string, limits: Limits): ExprId {
   return known.of(pattern, limits, () => parseRegex(pattern, { mode: "search", path, limits }))
 }

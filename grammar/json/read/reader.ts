@@ -2,9 +2,9 @@
  * The lossless JSON reader: RFC 8259, strict, iterative.
  *
  * JSON.parse reorders integer-like keys, rounds 18446744073709551615, drops the ".0" of 1.0 and
- * lets a second key win. A schema means something by all of these. Here numbers keep their text,
- * objects their key order (and refuse a second key, unless instances are read), strings their lone
- * surrogates, and every value its range in the text.
+ * lets a second equal key win. In a schema, each of these has a meaning. Here numbers keep their
+ * text, objects their key order (and a second equal key is refused, unless instances are read),
+ * strings their lone surrogates, and every value its range in the text.
  */
 import { checkTime } from "../../deadline.ts"
 import { GrammarError, limitError } from "../../errors.ts"
@@ -16,8 +16,8 @@ interface Ranged {
 }
 
 /**
- * A JSON value that keeps the spelling of its numbers, the order of its keys, and its place in the
- * text.
+ * A JSON value that keeps the spelling of its numbers, the order of its keys, and its position in
+ * the text.
  */
 export type JsonNode = Ranged &
   (
@@ -33,9 +33,9 @@ export type JsonNode = Ranged &
   )
 
 export interface ReaderOptions {
-  /** Nesting that is still read. Default 512. */
+  /** The greatest depth of nesting. Default 512. */
   maxDepth?: number
-  /** A second equal key: refuse it, or let the last one win as JSON.parse does. Default refuse. */
+  /** Whether a second equal key is refused, or wins as in JSON.parse. Default "refuse". */
   duplicateKeys?: "refuse" | "last"
 }
 
@@ -56,12 +56,12 @@ const SmallF = 0x66
 const SmallN = 0x6e
 const SmallT = 0x74
 
-/** Reads one JSON text. Throws `syntax` with line and column, `limit` when it nests too deep. */
+/** Reads one JSON text. Throws `syntax` with line and column, `limit` if it nests too deep. */
 export function readJson(text: string, options: ReaderOptions = {}): JsonNode {
   return new Reader(text, options).read()
 }
 
-// Of arrays; nothing is ever put in.
+// The keys and members of arrays; they stay empty.
 const noKeys: string[] = []
 const noMembers = new Map<string, JsonNode>()
 
@@ -70,7 +70,7 @@ interface OpenContainer {
   items: JsonNode[] | null
   keys: string[]
   members: Map<string, JsonNode>
-  /** Key of the member being read, and its place. */
+  /** Key of the member being read, and its offset. */
   key: string
   keyStart: number
 }
@@ -93,7 +93,7 @@ class Reader {
     for (;;) {
       this.skipSpace()
       let value = this.readStart(open)
-      // A finished value closes as many containers as there are closing marks behind it.
+      // A finished value closes as many containers as there are closing marks after it.
       while (value !== null) {
         const top = open.at(-1)
         if (top === undefined) {
@@ -107,7 +107,10 @@ class Reader {
     }
   }
 
-  /** A scalar or an empty container; null after opening one whose first member follows. */
+  /**
+   * Returns a scalar or an empty container, or null after opening a container whose first member
+   * follows.
+   */
   private readStart(open: OpenContainer[]): JsonNode | null {
     const start = this.at
     const mark = this.text.charCodeAt(start)
@@ -166,7 +169,7 @@ class Reader {
     this.at++
   }
 
-  /** One look-up tells whether the key is new: then there is a member more. */
+  /** One lookup decides whether the key is new: then there is one member more. */
   private setMember({ members, keys, key, keyStart }: OpenContainer, value: JsonNode): void {
     members.set(key, value)
     if (members.size > keys.length) keys.push(key)
@@ -211,7 +214,7 @@ class Reader {
         from = at + 1
       } else if (!(unit >= 0x20)) {
         this.at = at
-        // Past the end the unit is NaN.
+        // At the end of the text the unit is NaN.
         if (at >= text.length) throw new GrammarError("syntax", this.place(start), "unterminated string")
         throw this.error(`control character ${this.found()} in a string. Escape it`)
       }
@@ -264,8 +267,9 @@ function closed({ start, items, keys, members }: OpenContainer, end: number): Js
 }
 
 /**
- * A JavaScript value as a node: numbers by their shortest decimal, bigint welcome. Throws `syntax`
- * for anything else, `limit` when it nests too deep (a value that holds itself does).
+ * Returns a JavaScript value as a node, with numbers by their shortest decimal. Bigints are
+ * allowed. Throws `syntax` for anything else, `limit` if it nests too deep, as a value that
+ * contains itself does.
  */
 export function fromValue(value: unknown, options: ReaderOptions = {}): JsonNode {
   return nodeOf(value, "", options.maxDepth ?? 512)
@@ -293,7 +297,7 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
         throw limitError({ schemaDepth: bound }, "schemaDepth.value", bound + 1, path)
       }
       if (Array.isArray(value)) {
-        // A place that was never filled is undefined, and refused as that is.
+        // An index that was never set reads as undefined, and is refused like that.
         const items = Array.from(value, (item, index) => nodeOf(item, `${path}/${index}`, depth - 1))
         return { kind: "array", items, ...range }
       }
@@ -317,26 +321,26 @@ function nodeOf(value: unknown, path: string, depth: number): JsonNode {
 }
 
 /**
- * Throws for objects whose enumerable fields are not what they say: built-in ones, and schemas of a
- * library.
+ * Throws for objects whose enumerable fields are not their content: built-in ones, and schema
+ * objects of a library.
  */
 function refuseForeign(value: object, path: string): void {
   const kind = Object.prototype.toString.call(value).slice("[object ".length, -1)
   if (kind !== "Object") throw new GrammarError("syntax", path, `a ${kind} is not a JSON value`)
-  // What a library converts a schema to is a plain object, and may carry the library's interface at
-  // its root.
+  // A schema that a library has converted is a plain object, and may have the library's interface
+  // at its root.
   if (!("~standard" in value) || (path === "" && isPlain(value))) return
   const message = "this is a schema of a library, not JSON Schema. Convert the whole schema with its library"
   throw new GrammarError("syntax", path, message)
 }
 
-/** Whether an object is a literal's, of whichever realm. */
+/** Whether an object has the prototype of a literal, of any realm. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** The node as compact JSON: numbers as they were written, keys in order. */
+/** Returns the node as compact JSON: numbers as they were written, keys in order. */
 export function toText(node: JsonNode): string {
   switch (node.kind) {
     case "number":

@@ -9,11 +9,11 @@ import type { JsonNode } from "./reader.ts"
 
 const typeNames = new Map<string, number>([...Object.entries(Types), ["integer", Types.number]])
 
-// Shared: equal cells that are one object are recognised at once.
+// Shared, so that equal cells are one object and are recognized by identity.
 const integers: NumberCell = { ...anyNumber, form: "integral" }
 const lexicalIntegers: NumberCell = { ...anyNumber, form: "lexicalInteger" }
 
-/** A keyword's value, and what it is said about. */
+/** A keyword's value, and the schema to which it belongs. */
 export interface KeywordPlace {
   readonly keywords: Keywords
   readonly node: SchemaNode
@@ -22,7 +22,7 @@ export interface KeywordPlace {
   readonly path: string
 }
 
-/** `lexical`: integers are written without a point or an exponent. */
+/** Reads `type`. `lexical`: integers are written without a point or an exponent. */
 export function readType(keywords: Keywords, value: JsonNode, path: string, lexical: boolean): undefined {
   const names = value.kind === "array" ? value.items : [value]
   let types = 0
@@ -41,7 +41,7 @@ export function readType(keywords: Keywords, value: JsonNode, path: string, lexi
   keywords.number = keywords.number === null ? all : { ...keywords.number, form: all.form }
 }
 
-/** Puts a bound or a divisor in its place. Returns the reason when it has no effect here. */
+/** Stores a bound or a divisor. Returns the reason if it has no effect here. */
 export function readNumeric(
   { keywords, node, members, value, path }: KeywordPlace,
   keyword: string,

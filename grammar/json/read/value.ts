@@ -1,17 +1,20 @@
 /**
- * JSON values by value: equality is that of JSON Schema, numbers by their exact value, objects in
- * any key order.
+ * JSON values compared by value, with the equality of JSON Schema: numbers by their exact value,
+ * objects in any key order.
  */
 import { type Decimal, parseDecimal } from "../../lexeme/number/decimal.ts"
 import type { JsonNode } from "./reader.ts"
 
-/** The exact value of a number node. */
+/** Returns the exact value of a number node. */
 export function decimalOfNode(node: JsonNode): Decimal {
   if (node.kind !== "number") throw new Error(`internal: ${node.kind} is not a number`)
   return parseDecimal(node.text)
 }
 
-/** Equal values have equal keys. Linear in the value, however deep, but for the order of names. */
+/**
+ * Returns a key of the value; equal values have equal keys. Linear in the value at any depth,
+ * except for sorting names.
+ */
 export function valueKey(node: JsonNode): string {
   if (node.kind !== "array" && node.kind !== "object") return scalarKey(node)
   const parts: string[] = []
@@ -56,7 +59,7 @@ function scalarKey(node: JsonNode): string {
   }
 }
 
-/** Order of names by their UTF-8 bytes. */
+/** Compares names by their UTF-8 bytes. */
 export function compareNames(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i] - b[i]
