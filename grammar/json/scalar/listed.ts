@@ -1,10 +1,10 @@
 /**
- * Values that are told apart by lists: where hundreds of facts each speak of a few scalars, as the
- * constants of a discriminator, the parts of a value are those scalars one by one, and all others
+ * Values that lists distinguish. If hundreds of facts are about a few scalars each, like the
+ * constants of a discriminator, the parts of a value are these scalars one by one, and all others
  * together.
  *
- * Cutting a value by one fact after the other takes as many steps for each part as there are facts.
- * Here a scalar is looked up in the lists that hold it: linear in what the lists hold.
+ * Cutting a value by one fact after the other takes as many steps per part as there are facts. Here
+ * each scalar is looked up in the lists that contain it: linear in the size of the lists.
  */
 import { type Conjunctions, typeBit } from "../facts/conjunction.ts"
 import type { PlainSchemas } from "../facts/plain.ts"
@@ -15,30 +15,30 @@ import { valueKey } from "../read/value.ts"
 import type { Scalars } from "./scalars.ts"
 
 /**
- * A part of a value: a conjunction, and the obligations that all of it meets by the facts that are
- * listed.
+ * A part of a value: a conjunction, and the obligations that all its values meet by the listed
+ * facts.
  */
 export interface ListedPart {
   readonly value: number
   readonly met: bigint
 }
 
-/** The parts of a value, and the chances that do not tell them apart. */
+/** The parts of a value, and the chances that are not lists. */
 export interface ListedParts {
   readonly parts: readonly ListedPart[]
   readonly open: readonly Chance[]
 }
 
 /**
- * A fact that holds of a few scalars alone, or of all other values. By key of the value: the fact
- * "equals it".
+ * A fact that holds of exactly the scalars in `values`, or of all others if `holds` is false. Maps
+ * the key of a scalar to the fact "equals it".
  */
 interface List {
   readonly values: ReadonlyMap<string, number>
   readonly holds: boolean
 }
 
-/** With fewer lists a value is cut by each. */
+/** With fewer lists, each list cuts the value. */
 const FewLists = 3
 
 export class ListedValues {
@@ -56,14 +56,14 @@ export class ListedValues {
     this.plain = plain
   }
 
-  /** Whether `fact` is about a few scalars: it holds of these alone, or of all other values. */
+  /** Whether `fact` is about a few scalars: it holds of exactly these, or of all other values. */
   isListed(fact: number): boolean {
     return this.listOf(fact) !== null
   }
 
   /**
-   * The parts of `conjunction`; null where few of `chances` are lists. Memoised by the list of
-   * chances.
+   * Returns the parts of `conjunction`, or null if few of `chances` are lists. Memoized by the list
+   * of chances.
    */
   partsOf(conjunction: number, chances: readonly Chance[]): ListedParts | null {
     if (chances.length < FewLists) return null
@@ -89,7 +89,7 @@ export class ListedValues {
       else listed.push({ list, bits: chance.bits })
     }
     if (listed.length < FewLists) return null
-    /** By scalar: the fact that a value equals it, and the lists that hold it. */
+    /** By scalar: the fact "equals it", and the lists that contain it. */
     const values = new Map<string, { equals: number; lists: number[] }>()
     for (const [i, { list }] of listed.entries()) {
       for (const [key, equals] of list.values) {
@@ -98,7 +98,7 @@ export class ListedValues {
         else value.lists.push(i)
       }
     }
-    // What all other values meet, and what they meet in more than one way.
+    // Obligations that all other values meet, and those that they meet in more than one way.
     let others = 0n
     let twice = 0n
     for (const { list, bits } of listed) {
@@ -118,7 +118,7 @@ export class ListedValues {
       for (const [i, { list, bits }] of listed.entries()) if (list.holds === held.has(i)) met |= bits
       return met
     }
-    // Scalars in the same lists are one part.
+    // Scalars in the same lists form one part.
     const groups = new Map<string, { equals: number[]; lists: readonly number[] }>()
     for (const { equals, lists } of values.values()) {
       const key = lists.join()
@@ -172,7 +172,10 @@ export class ListedValues {
   }
 }
 
-/** Whether a schema says nothing else of the values of this type that it lists. */
+/**
+ * Whether a schema accepts all values of this type in its list, because it has no other constraint
+ * on them.
+ */
 function isTaken(keywords: Keywords, type: number): boolean {
   return (
     (keywords.types & type) !== 0 &&

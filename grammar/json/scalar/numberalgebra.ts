@@ -1,9 +1,9 @@
 /**
  * The numbers of a schema: unions of cells, closed under and, or and not.
  *
- * Intersections are pairwise, so what would multiply is kept small: equal cells once, cells within
- * others not at all, lists that ascend met by binary search, single values that are excluded taken
- * out all at once.
+ * Intersections are pairwise, so the lists are kept small: equal cells occur once, cells inside
+ * others are dropped, ascending lists meet by binary search, and single values are excluded all at
+ * once.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import { meetBounds } from "../../lexeme/number/cell.ts"
@@ -14,10 +14,10 @@ import { Types } from "../facts/conjunction.ts"
 import { decimalOfNode } from "../read/value.ts"
 import type { Algebra } from "./scalar.ts"
 
-/** Cells of one list that another one is searched for. */
+/** Up to this many cells in one list, the other list is searched for each. */
 const FewCells = 4
 
-/** Divisors that one cell keeps apart. */
+/** The greatest number of divisors that one cell keeps separate. */
 const FewDivisors = 16
 
 const one: Decimal = { sign: 1, digits: 1n, exponent: 0 }
@@ -87,9 +87,9 @@ function isPoint({
 }
 
 /**
- * The one value of `cell`, in any spelling; null where it holds more, or tells spellings apart.
- * Also where it asks for an integer besides, and the value is one: an enumeration of integers is a
- * list of values.
+ * Returns the one value of `cell`, in any spelling. Returns null if the cell has more values, or
+ * distinguishes spellings. A cell that also requires an integer is one value if that value is an
+ * integer, so an enumeration of integers is a list of values.
  */
 function pointOf(cell: NumberCell): NumberCell | null {
   if (isPoint(cell)) return cell
@@ -106,7 +106,10 @@ function pointOf(cell: NumberCell): NumberCell | null {
   return isOne ? { ...anyNumber, min, max: min } : null
 }
 
-/** What lies between the values of `points`: at once, since every other way is quadratic. */
+/**
+ * Returns the intervals between the values of `points`, in one pass, since every other way is
+ * quadratic.
+ */
 function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
   if (points.length === 0) return [anyNumber]
   const values = points.map(({ min }) => min as Decimal).sort(compareDecimals)
@@ -120,8 +123,8 @@ function withoutPoints(points: readonly NumberCell[]): readonly NumberCell[] {
 }
 
 /**
- * The intersection of two cells, or null when their bounds or their lexical forms exclude each
- * other.
+ * Returns the intersection of two cells, or null if their bounds or their lexical forms exclude
+ * each other.
  */
 function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (isBelow(a, b) || isBelow(b, a)) return null
@@ -131,8 +134,8 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (forms.has("lexicalInteger") && (forms.has("fractional") || forms.has("lexicalNonInteger"))) return null
   if (forms.has("lexicalInteger")) forms.delete("integral")
   if (forms.has("fractional")) forms.delete("lexicalNonInteger")
-  // Integral values in a non-integer spelling: the form says the spelling, a divisor of one the
-  // value.
+  // Integral values in a non-integer spelling: the form constrains the spelling, a divisor of one
+  // the value.
   const both = forms.has("integral") && forms.has("lexicalNonInteger")
   return {
     ...meetBounds(a, b),
@@ -142,7 +145,7 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   }
 }
 
-/** Few divisors as they are, many as their least common multiple. */
+/** Returns few divisors unchanged, and many as their least common multiple. */
 function common(divisors: readonly Decimal[]): readonly Decimal[] {
   if (divisors.length <= FewDivisors) return divisors
   const { value } = divisors.map(modulusOf).reduce(lcm)
@@ -151,7 +154,7 @@ function common(divisors: readonly Decimal[]): readonly Decimal[] {
   throw limitError(fixedBounds, "digits.multiple", count, "", { divisors: divisors.length })
 }
 
-/** Adds what `x` and `y` have in common to `cells`. */
+/** Adds the intersection of `x` and `y` to `cells`. */
 function pushMeet(x: NumberCell, y: NumberCell, cells: NumberCell[]): void {
   if (isBelow(x, y) || isBelow(y, x)) return
   if (covers(y, x)) {
@@ -162,7 +165,7 @@ function pushMeet(x: NumberCell, y: NumberCell, cells: NumberCell[]): void {
   if (cell !== null && !numbers.isEmpty([cell])) cells.push(cell)
 }
 
-/** Lists that are known to ascend: each cell is below the next, no value is in two. */
+/** Lists that are known to ascend: each cell is below the next, and no value is in two cells. */
 const ascending = new WeakSet<readonly NumberCell[]>()
 
 function areAscending(cells: readonly NumberCell[]): boolean {
@@ -181,8 +184,8 @@ function isAscending(cells: readonly NumberCell[]): boolean {
 }
 
 /**
- * The intersection of many cells with few, both ascending: those far from the ends of the few are
- * taken as they are.
+ * Returns the intersection of many cells with few, both ascending. Cells far from the ends of the
+ * few are taken unchanged.
  */
 function meetAscending(a: readonly NumberCell[], b: readonly NumberCell[]): readonly NumberCell[] {
   const cells: NumberCell[] = []
@@ -194,7 +197,7 @@ function meetAscending(a: readonly NumberCell[], b: readonly NumberCell[]): read
     )
     const isInterval = y.form === "any" && y.multipleOf.length + y.notMultipleOf.length === 0
     for (let i = start; i < end; i++) {
-      // A cell with others on both sides that are not beyond y lies within its ends.
+      // A cell with others on both sides that overlap y lies between its ends.
       const isInside = isInterval && i - start >= 2 && end - i >= 3 && a[i].spelling === undefined
       if (isInside) cells.push(a[i])
       else pushMeet(a[i], y, cells)
@@ -204,7 +207,7 @@ function meetAscending(a: readonly NumberCell[], b: readonly NumberCell[]): read
   return cells
 }
 
-/** The first index from which on `test` no longer holds. */
+/** Returns the first index from which on `test` is false. */
 function firstNot(cells: readonly NumberCell[], test: (cell: NumberCell) => boolean): number {
   let [low, high] = [0, cells.length]
   while (low < high) {
@@ -216,8 +219,8 @@ function firstNot(cells: readonly NumberCell[], test: (cell: NumberCell) => bool
 }
 
 /**
- * Whether `a` holds all of `b`, as far as that is told at once: `a` is an interval, or `b` one
- * value.
+ * Whether `a` contains all of `b`. Decided only if `a` is an interval or `b` is one value; else
+ * false.
  */
 function covers(a: NumberCell, b: NumberCell): boolean {
   if (a.form !== "any") return false
@@ -235,8 +238,8 @@ function covers(a: NumberCell, b: NumberCell): boolean {
 }
 
 /**
- * Whether a bound leaves all that another one leaves. `sign` is 1 for lower bounds, −1 for upper
- * ones.
+ * Whether the wide bound admits everything that the narrow one admits. `sign` is 1 for lower
+ * bounds, −1 for upper ones.
  */
 function isWithin(
   wide: Decimal | null,

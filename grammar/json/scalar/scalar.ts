@@ -1,8 +1,7 @@
 /**
- * Scalars never multiply: what a schema says about strings, numbers, booleans and null is one
- * Boolean formula over languages that are themselves closed under and, or and not. So `allOf`,
- * `anyOf`, `oneOf`, `not` and `if` over scalars are evaluated, not expanded: one function, three
- * algebras.
+ * Scalars never multiply: the constraints of a schema on strings, numbers, booleans and null are
+ * one Boolean formula over languages that are closed under and, or and not. So `allOf`, `anyOf`,
+ * `oneOf`, `not` and `if` over scalars are evaluated, not expanded: one function, three algebras.
  */
 import { fixedBounds, limitError, placed } from "../../errors.ts"
 import { searchable } from "../../format/format.ts"
@@ -20,32 +19,43 @@ export interface Algebra<T> {
   readonly all: T
   readonly none: T
   and(a: T, b: T): T
-  /** Any of `parts`; `none` for no part. All at once: lists of thousands of values are common. */
+  /**
+   * Returns the union of `parts`; `none` if it is empty. It takes all at once, since lists of
+   * thousands of values are common.
+   */
   or(parts: readonly T[]): T
   not(a: T): T
-  /** `a` without the languages of these single values. Default: and, not, or. */
+  /** Returns `a` without the languages of these single values. The default uses and, not, or. */
   without?(a: T, values: readonly T[]): T
-  /** What the keywords of this type say, `type`, `enum` and in-place keywords aside. */
+  /**
+   * Returns the language of the keywords for this type, without `type`, `enum` and in-place
+   * keywords.
+   */
   own(keywords: Keywords): T
-  /** The language of one value of this type. */
+  /** Returns the language of one value of this type. */
   value(value: JsonNode): T
-  /** A key of the one value in `a`, equal for equal values; null where that is not seen at once. */
+  /**
+   * Returns a key of the one value in `a`, equal for equal values, or null if that is not obvious.
+   */
   keyOf(a: T): string | number | null
-  /** What an intersection with `a` costs. */
+  /** Returns the cost of an intersection with `a`. */
   size(a: T): number
 }
 
-/** Evaluates schemas in one algebra, memoised by node. */
+/** Evaluates schemas in one algebra, memoized by node. */
 export class ScalarFormula<T> {
   private readonly algebra: Algebra<T>
   private readonly keywords: KeywordReader
-  /** By node id. Arrays: each schema has a formula for each type, and most ask for a few nodes. */
+  /**
+   * By node id. Arrays, since each schema has a formula for each type, and most formulas are used
+   * for a few nodes.
+   */
   private readonly known: (T | undefined)[] = []
   private readonly isOpen: boolean[] = []
   private openCount = 0
   /**
-   * Open nodes that were met again, each once: what was computed below them says less than it means
-   * elsewhere.
+   * Open nodes that were met again, each once. A result computed below them is valid only in their
+   * context.
    */
   private cut: number[] = []
 
@@ -54,12 +64,12 @@ export class ScalarFormula<T> {
     this.keywords = keywords
   }
 
-  /** The values of this type that `node` accepts. */
+  /** Returns the values of this type that `node` accepts. */
   of(node: SchemaNode): T {
     const known = this.known[node.id]
     if (known !== undefined) return known
-    // In place, a repetition through allOf and $ref adds nothing: set union. Through anything else
-    // it has no meaning.
+    // In place, a repetition through allOf and $ref adds nothing to the union. Through other
+    // keywords it has no meaning.
     if (this.isOpen[node.id]) {
       if (!this.cut.includes(node.id)) this.cut.push(node.id)
       return this.algebra.all
@@ -106,13 +116,13 @@ export class ScalarFormula<T> {
   }
 
   /**
-   * At least one and no two: once and twice are carried along, so the work is linear in the
-   * branches.
+   * Returns the values in exactly one branch. Keeps the sets "at least once" and "at least twice",
+   * so the work is linear in the branches.
    */
   private exactlyOne(branches: readonly T[]): T {
     const { algebra } = this
     const { limits } = this.keywords
-    // Single values are told apart at sight.
+    // Single values are distinguished by their keys.
     const values = new Map<string | number, T>()
     const repeated: T[] = []
     const others: T[] = []
@@ -137,12 +147,12 @@ export class ScalarFormula<T> {
   }
 }
 
-/** Where the scalars of conjunctions come from. */
+/** The sources of the scalars of conjunctions. */
 export interface ScalarContext {
   readonly all: Conjunctions
   readonly reader: KeywordReader
   /**
-   * False only where it is plain to see that no value of the type, given by its bit, satisfies the
+   * Returns false only if it is obvious that no value of the type, given by its bit, satisfies the
    * conjunction.
    */
   isPossible(conjunction: number, type: number): boolean
@@ -160,7 +170,7 @@ export class ScalarType<T> {
     this.formula = new ScalarFormula(algebra, context.reader)
   }
 
-  /** The values of this type that satisfy `conjunction`. */
+  /** Returns the values of this type that satisfy `conjunction`. */
   of(conjunction: number): T {
     const { algebra } = this
     const { all, isPossible } = this.context
@@ -173,12 +183,12 @@ export class ScalarType<T> {
         if (typeBit(fact.value) === algebra.type) excluded.push(algebra.value(fact.value))
       } else result = algebra.and(result, this.ofFact(fact))
     }
-    // Unique items exclude thousands of values: all at once.
+    // Unique items exclude thousands of values, so all are excluded at once.
     if (excluded.length === 0) return result
     return algebra.without?.(result, excluded) ?? algebra.and(result, algebra.not(algebra.or(excluded)))
   }
 
-  /** The values of this type of which `fact` holds. */
+  /** Returns the values of this type for which `fact` holds. */
   ofFact(fact: Fact): T {
     const { algebra, formula } = this
     switch (fact.kind) {
@@ -200,7 +210,7 @@ export class ScalarType<T> {
   }
 }
 
-/** Strings as expressions over their decoded text, lengths as counted repeats. */
+/** Strings as expressions over their decoded text, with lengths as counted repeats. */
 export const stringAlgebra: Algebra<ExprId> = {
   type: Types.string,
   all: exprs.anyText,
@@ -215,8 +225,8 @@ export const stringAlgebra: Algebra<ExprId> = {
 }
 
 /**
- * The same for what is never negated: there a format may be what can be searched, beside whatever
- * else there is.
+ * The same for languages that are never negated: there a format may be replaced by its searchable
+ * part.
  */
 export const searchableAlgebra: Algebra<ExprId> = {
   ...stringAlgebra,
@@ -231,7 +241,7 @@ function ownTexts({ patterns, minLength, maxLength }: Keywords, isSearched: bool
   return exprs.and(isSearched ? parts.map(searchable) : parts)
 }
 
-/** A chain of single bytes. */
+/** Whether the expression is a chain of single bytes. */
 function isLiteral(expr: ExprId): boolean {
   for (let rest = expr; ; rest = at(rest, 2)) {
     const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
@@ -245,7 +255,7 @@ function textExpr(text: string): ExprId {
   return text === "" ? Empty : exprs.literal(text)
 }
 
-/** null, false and true as a set of bits. */
+/** null, false and true as a bit set. */
 export const NullBit = 1
 export const FalseBit = 2
 export const TrueBit = 4

@@ -1,5 +1,5 @@
 /**
- * The scalars of a conjunction: its strings, numbers, booleans and null, one lexeme a type,
+ * The scalars of a conjunction: its strings, numbers, booleans and null, one lexeme per type,
  * whatever mix of keywords they come from.
  */
 import { exprs } from "../../lexeme/expr/expr.ts"
@@ -26,10 +26,10 @@ const words: readonly (readonly [bit: number, text: string])[] = [
   [TrueBit, "true"],
 ]
 
-/** By bits of `words`; 0 is not known yet. */
+/** By bits of `words`; 0 if not made yet. */
 const wordLexemes = new Int32Array(8)
 
-/** The lexeme of some of the words, given by their bits; `Dead` for none. */
+/** Returns the lexeme of some of the words, given by their bits; `Dead` if there are none. */
 export function wordLexeme(bits: number): number {
   if (bits !== 0 && wordLexemes[bits] === 0) {
     const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
@@ -46,7 +46,7 @@ export class Scalars {
   private readonly plain: PlainSchemas
   private readonly policy: SurfacePolicy
   private anyNumber: number | undefined
-  /** Content of all strings that there may be. */
+  /** Content automaton of all allowed strings. */
   private readonly allowed: number
 
   constructor(all: Conjunctions, reader: KeywordReader, plain: PlainSchemas, policy: SurfacePolicy) {
@@ -60,7 +60,7 @@ export class Scalars {
     this.nulls = new ScalarType(nullAlgebra, context)
   }
 
-  /** Whether `conjunction` has a scalar. */
+  /** Whether some scalar satisfies `conjunction`. */
   hasValue(conjunction: number): boolean {
     return (
       this.words(conjunction) !== 0 ||
@@ -69,14 +69,14 @@ export class Scalars {
     )
   }
 
-  /** Bits of the words of `conjunction`. */
+  /** Returns the bits of the words of `conjunction`. */
   words(conjunction: number): number {
     return this.nulls.of(conjunction) | this.booleans.of(conjunction)
   }
 
   /**
-   * All scalars of `conjunction`, or null when there are infinitely many or more than `cap` of a
-   * type.
+   * Returns all scalars of `conjunction`, or null if there are infinitely many or more than `cap`
+   * of one type.
    */
   finite(conjunction: number, cap: number): JsonNode[] | null {
     const texts = this.strings.texts(conjunction, cap)
@@ -96,8 +96,8 @@ export class Scalars {
   }
 
   /**
-   * One lexeme a type out of `types` that has values. Types of which all values will do have the
-   * same one in all schemas.
+   * Returns one lexeme for each of `types` that has values. A type all of whose values are allowed
+   * has the same lexeme in all schemas.
    */
   lexemes(conjunction: number, types = AllTypes): number[] {
     const { all, possible: plain } = this.plain.ofConjunction(conjunction)
@@ -116,14 +116,14 @@ export class Scalars {
     return lexemesOf
   }
 
-  /** An upper bound of the number of lexemes of `conjunction`. Makes none of them. */
+  /** Returns an upper bound on the number of lexemes of `conjunction`, without making them. */
   mostLexemes(conjunction: number): number {
     const { possible } = this.plain.ofConjunction(conjunction)
     const words = (possible & (Types.boolean | Types.null)) === 0 ? 0 : 1
     return words + ((possible & Types.string) === 0 ? 0 : 1) + ((possible & Types.number) === 0 ? 0 : 1)
   }
 
-  /** The lexeme of the numbers of `conjunction`; `Dead` if there are none. */
+  /** Returns the lexeme of the numbers of `conjunction`; `Dead` if there are none. */
   numberLexeme(conjunction: number): number {
     if ((this.plain.ofConjunction(conjunction).all & Types.number) === 0)
       return numberLexeme(numbers.start(this.numbers.of(conjunction), this.policy.numbers))
@@ -132,8 +132,8 @@ export class Scalars {
   }
 
   /**
-   * Bits of the words of `conjunction`: of the types `some` those that it allows, of the types
-   * `all` all.
+   * Returns the bits of the words of `conjunction`: all words of the types `all`, and for the types
+   * `some` those that it allows.
    */
   private wordsOf(conjunction: number, some: number, all: number): number {
     let bits = 0

@@ -1,9 +1,9 @@
 /**
  * The string values of a conjunction as one content automaton.
  *
- * Lengths are kept out of the expression and counted beside it, so `maxLength: 65535` costs
- * nothing. Long enumerations become a trie: their members are tried against everything else that is
- * said, once, at compile time.
+ * Lengths stay outside the expression and are counted beside it, so `maxLength: 65535` costs
+ * nothing. Long enumerations become a trie: each member is tested against all other constraints
+ * once, at compile time.
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError, placed } from "../../errors.ts"
@@ -31,12 +31,12 @@ import { compareNames } from "../read/value.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import { type ScalarContext, ScalarFormula, ScalarType, searchableAlgebra, stringAlgebra } from "./scalar.ts"
 
-/** What the facts say of strings: every part must hold. */
+/** The constraints of the facts on strings: every part must hold. */
 interface Parts {
   exprs: ExprId[]
   enums: ReadonlySet<string>[]
   excluded: Set<string>
-  /** Lists of which none may hold a text; beside `enums` alone, else they are in `exprs`. */
+  /** Lists of excluded texts. Used only together with `enums`; otherwise they are in `exprs`. */
   denied: ReadonlySet<string>[]
   min: number
   max: number
@@ -46,11 +46,11 @@ interface Parts {
 export class StringValues extends ScalarType<ExprId> {
   private readonly all: Conjunctions
   private readonly reader: KeywordReader
-  /** As `formula`, for what is never negated. */
+  /** Like `formula`, for schemas that are never negated. */
   private readonly searched: ScalarFormula<ExprId>
   private readonly contents = new Map<number, number>()
   private readonly lists = new Map<SchemaNode, ReadonlySet<string>>()
-  /** Whether there are strings, where no automaton was needed to tell. */
+  /** Whether there are strings, for conjunctions where no automaton was needed to decide. */
   private readonly isListed = new Map<number, boolean>()
 
   constructor(context: ScalarContext) {
@@ -60,7 +60,9 @@ export class StringValues extends ScalarType<ExprId> {
     this.searched = new ScalarFormula(searchableAlgebra, context.reader)
   }
 
-  /** Content automaton of the strings in `conjunction`; `NoContent` if there are none. */
+  /**
+   * Returns the content automaton of the strings in `conjunction`; `NoContent` if there are none.
+   */
   content(conjunction: number): number {
     let content = this.contents.get(conjunction)
     if (content === undefined) {
@@ -75,7 +77,7 @@ export class StringValues extends ScalarType<ExprId> {
   }
 
   /**
-   * Whether there are strings in `conjunction`. No automaton is made of a list for it: a
+   * Whether there are strings in `conjunction`. It makes no automaton of a list, since a
    * discriminator has a list for each value.
    */
   hasText(conjunction: number): boolean {
@@ -95,7 +97,9 @@ export class StringValues extends ScalarType<ExprId> {
     return isListed
   }
 
-  /** The strings of `conjunction`, or null when there are infinitely many or more than `cap`. */
+  /**
+   * Returns the strings of `conjunction`, or null if there are infinitely many or more than `cap`.
+   */
   texts(conjunction: number, cap: number): string[] | null {
     const parts = this.partsOf(conjunction)
     if (parts.isNever || parts.min > parts.max) return []
@@ -110,8 +114,8 @@ export class StringValues extends ScalarType<ExprId> {
   }
 
   /**
-   * The strings of `conjunction` as one expression, where its lengths need no counting; null where
-   * they do.
+   * Returns the strings of `conjunction` as one expression, or null if their lengths must be
+   * counted.
    */
   expr(conjunction: number): ExprId | null {
     const { exprs: all, enums, excluded, min, max, isNever } = this.partsOf(conjunction)
@@ -122,7 +126,8 @@ export class StringValues extends ScalarType<ExprId> {
   }
 
   /**
-   * The strings of `conjunction` as one expression, their lengths in it; null for lists of strings.
+   * Returns the strings of `conjunction` as one expression that includes their lengths, or null for
+   * lists of strings.
    */
   countedExpr(conjunction: number): ExprId | null {
     const { exprs: all, enums, excluded, min, max, isNever } = this.partsOf(conjunction)
@@ -183,7 +188,10 @@ export class StringValues extends ScalarType<ExprId> {
     return parts
   }
 
-  /** The strings of an `enum`: many conjunctions ask for the thousands of one. */
+  /**
+   * Returns the strings of an `enum`. Memoized, since many conjunctions use the same thousands of
+   * strings.
+   */
   private listed(node: SchemaNode): ReadonlySet<string> {
     let texts = this.lists.get(node)
     if (texts === undefined) {
@@ -216,7 +224,7 @@ export class StringValues extends ScalarType<ExprId> {
     }
   }
 
-  /** Whether `node` says what it says without negating anything in place. */
+  /** Whether `node` has no negation in place. */
   private isMonotone(node: SchemaNode, seen: Set<SchemaNode>): boolean {
     if (seen.has(node)) return true
     seen.add(node)
@@ -227,8 +235,9 @@ export class StringValues extends ScalarType<ExprId> {
 }
 
 /**
- * What all expressions of `parts` accept. Beside others, and beside lengths that bind, a format is
- * taken as what can be searched with them; not beside a list, whose members are tried one by one.
+ * Returns the language of all expressions of `parts`. If there are several, or if lengths bind,
+ * each format is replaced by its searchable part. With a list this is not necessary, since its
+ * members are tested one by one.
  */
 function together({ exprs: all, enums, min, max }: Parts): ExprId {
   if (all.length === 0) return exprs.anyText
@@ -238,21 +247,21 @@ function together({ exprs: all, enums, min, max }: Parts): ExprId {
   return all.length === 1 && min <= low && max >= high ? both : exprs.and(all.map(searchable))
 }
 
-/** The texts of `expr` with `min` to `max` characters. */
+/** Returns the texts of `expr` with `min` to `max` characters. */
 function countedContent(expr: ExprId, min: number, max: number): number {
   const apart = lengthApart(expr)
   if (apart !== null) {
     try {
       return boundedContent(apart.expr, Math.max(min, apart.min), Math.min(max, apart.max))
     } catch (error) {
-      // What is left may be larger than the whole.
+      // The remaining expression may be larger than the whole.
       if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
     }
   }
   return boundedContent(expr, min, max)
 }
 
-/** Bounds that every text of the pattern keeps need no counting. */
+/** Bounds that every text of the pattern satisfies need no counting. */
 function boundedContent(expr: ExprId, min: number, max: number): number {
   const { low, high } = exprLengths(expr)
   const most = max >= high || max > MaxCount ? Unbounded : max
@@ -264,7 +273,7 @@ function trieOf(texts: Iterable<string>, tag: number): number {
   return buildNames(entries.sort((a, b) => compareNames(a.bytes, b.bytes)))
 }
 
-/** Members of all enumerations that everything else allows. */
+/** Yields the members of all enumerations that all other constraints allow. */
 function* enumTexts({ enums, denied, min, max }: Parts, expr: ExprId): Generator<string> {
   const shortest = enums.reduce((short, other) => (other.size < short.size ? other : short))
   const isBounded = min > 0 || max !== Number.POSITIVE_INFINITY
@@ -276,7 +285,7 @@ function* enumTexts({ enums, denied, min, max }: Parts, expr: ExprId): Generator
   }
 }
 
-/** Whether a schema says nothing of strings but which ones there are. */
+/** Whether a schema only lists its strings and has no other constraint on them. */
 function isPlainList({ enum: values, isCombined, types, patterns, minLength, maxLength }: Keywords): boolean {
   if (values === null || isCombined || (types & Types.string) === 0) return false
   return patterns.length === 0 && minLength === 0 && maxLength === Number.POSITIVE_INFINITY
