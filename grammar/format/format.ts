@@ -1,10 +1,10 @@
 /**
  * The formats of JSON Schema as expressions over decoded text, anchored at both ends.
  *
- * Each is the grammar of its RFC, written as patterns that build on each other. What patterns
- * cannot say cheaply is a machine: bounds in octets (`hostname.ts`, `mailbox.ts`), calendars and
- * leap seconds (`timestamp.ts`), and `regex`, which is no regular language (`patternformat.ts`).
- * Made on first use and kept.
+ * Each is the grammar of its RFC, written as patterns that build on each other. Machines replace
+ * patterns that would be too large: bounds in octets (`hostname.ts`, `mailbox.ts`), calendars and
+ * leap seconds (`timestamp.ts`), and `regex`, which is not a regular language (`patternformat.ts`).
+ * Formats are made on first use and cached.
  */
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
@@ -27,7 +27,7 @@ const duration = `P(?:\\d+W|${ymd}(?:T${hms})?|T${hms})`
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)"
 const ipv4 = `(?:${octet}\\.){3}${octet}`
-// RFC 3986 spells out RFC 4291: `::` stands for at least one group.
+// RFC 3986 writes out RFC 4291: `::` stands for at least one group.
 const group = "[0-9A-Fa-f]{1,4}"
 const lastGroups = `(?:${group}:${group}|${ipv4})`
 const ipv6 = `(?:${[
@@ -41,7 +41,10 @@ const ipv6 = `(?:${[
   `(?:(?:${group}:){0,6}${group})?::`,
 ].join("|")})`
 
-/** RFC 5321 Mailbox, or RFC 6531. Section 4.5.3.1.2 caps the domain at 255 octets. */
+/**
+ * Returns the mailboxes of RFC 5321, or of RFC 6531. Section 4.5.3.1.2 limits the domain to 255
+ * octets.
+ */
 function mailbox(isWide: boolean): ExprId {
   const domain = domainExpr({ maxOctets: 255, isWide, prefixed: "plain" })
   const address = match(`\\[(?:${ipv4}|[Ii][Pp][Vv]6:${ipv6})\\]`)
@@ -57,7 +60,10 @@ const ucschar =
   }).join("")
 const iprivate = "\\ue000-\\uf8ff\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}"
 
-/** RFC 3986, or RFC 3987 with the characters `beyond` anywhere and `inQuery` in the query. */
+/**
+ * Returns the texts of RFC 3986, or of RFC 3987 with the characters `beyond` anywhere and `inQuery`
+ * in the query.
+ */
 function resource(beyond: string, inQuery: string, isReference: boolean): ExprId {
   const encoded = "%[0-9A-Fa-f]{2}"
   const unreserved = `0-9A-Za-z\\-._~${beyond}`
@@ -77,7 +83,7 @@ function resource(beyond: string, inQuery: string, isReference: boolean): ExprId
   return match(`${absolute}|${path(firstSegment)}${tail}`)
 }
 
-/** RFC 6570; `'` is a literal (erratum 6937). */
+/** Returns the templates of RFC 6570; `'` is a literal (erratum 6937). */
 function uriTemplate(): ExprId {
   const encoded = "%[0-9A-Fa-f]{2}"
   const literals = `(?:[!#$&-;=?-\\[\\]_a-z~${ucschar}${iprivate}]|${encoded})`
@@ -89,8 +95,8 @@ function uriTemplate(): ExprId {
 const pointer = "(?:/(?:[^~/]|~[01])*)*"
 
 /**
- * Host names of drafts before 07, which know nothing of `xn--`: not a name that a schema can write
- * by accident.
+ * The format of host names in drafts before 07, which do not mention `xn--`. No schema can write
+ * this name by accident.
  */
 export const PlainHostname = "hostname (RFC 1034)"
 
@@ -118,7 +124,8 @@ const makers: Record<string, () => ExprId> = {
 }
 
 /**
- * Formats with A-labels, whose beginnings are states without end, by what they are without them.
+ * Formats with A-labels, whose prefixes are an unbounded number of states, and their languages
+ * without A-labels.
  */
 const narrowMakers: Record<string, () => ExprId> = {
   hostname: () => domainExpr({ maxOctets: 253, isWide: false, prefixed: "none" }),
@@ -129,8 +136,8 @@ const made = new Map<string, ExprId>()
 const narrowed = new Map<string, ExprId>()
 
 /**
- * Texts of the format, or null when `name` is no format of the standard. The first call takes up to
- * 20 ms, for `idn-hostname` 0.3 s.
+ * Returns the texts of the format, or null if `name` is not a format of the standard. The first
+ * call takes up to 20 ms, for `idn-hostname` 0.3 s.
  */
 export function formatExpr(name: string): ExprId | null {
   const known = made.get(name)
@@ -142,8 +149,8 @@ export function formatExpr(name: string): ExprId | null {
 }
 
 /**
- * The texts of a format that an intersection can search: host names without A-labels, everything
- * else as it is. Narrower, so not to be negated.
+ * Returns the searchable part of a format, which can be intersected: host names without A-labels,
+ * and every other format unchanged. It is narrower than the format, so it must not be negated.
  */
 export function searchable(expr: ExprId): ExprId {
   for (const name of Object.keys(narrowMakers)) {

@@ -1,10 +1,12 @@
 /**
  * Domain names: labels of letters, digits and inner hyphens, joined by dots, under two bounds (RFC
- * 1034, section 3.5; RFC 1123, section 2.1): 63 characters a label, and so many octets the name.
+ * 1034, section 3.5; RFC 1123, section 2.1): 63 characters for a label, and `maxOctets` octets for
+ * the name.
  *
- * As an expression the two bounds multiply and every derivative is dear; as a machine over bytes a
- * state is a handful of counts and its row a dozen ranges. No state is entered from which the name
- * cannot be finished within the bounds: a hyphen and a dot need room for one character more.
+ * In an expression the two bounds multiply and every derivative is expensive. In a machine over
+ * bytes a state is a handful of counts and its row a dozen ranges. No state is entered from which
+ * the name cannot be finished within the bounds: a hyphen and a dot need room for one more
+ * character.
  */
 import {
   type ByteMachine,
@@ -19,33 +21,37 @@ import { ALabels, Ample, labelBytes, NoLabel, PrefixOctets, tailBytes } from "./
 import { OpenName } from "./idn/idnlabel.ts"
 
 export interface DomainRules {
-  /** Bound on the name, dots included. */
+  /** The greatest number of octets of the name, dots included. */
   maxOctets: number
-  /** Every character beyond ASCII counts as a letter. */
+  /** Whether every character beyond ASCII counts as a letter. */
   isWide: boolean
   /**
-   * Labels that begin with `xn--`, in any case: like any other; A-labels (RFC 5890) alone; none.
+   * Labels that begin with `xn--`, in either case: allowed like any other, only as A-labels (RFC
+   * 5890), or not at all.
    */
   prefixed: "plain" | "decoded" | "none"
 }
 
 const MaxLabel = 63
 const Dot = 0x2e
-/** States from here on lie in an A-label: this, and its number. Below are the packed places. */
+/**
+ * The first state in an A-label: this number plus the id of the beginning. Lower states are packed
+ * places.
+ */
 const FirstALabel = 2 ** 20
 
 interface Place {
   octets: number
-  /** Characters of the label so far. */
+  /** Number of characters of the label so far. */
   label: number
-  /** The last one is a hyphen. */
+  /** Whether the last character is a hyphen. */
   isHyphen: boolean
-  /** How much of `xn-` the label is: 0 when it is something else. */
+  /** The number of characters of `xn-` that the label consists of; 0 if it is something else. */
   prefix: number
   rest: Utf8Rest
 }
 
-/** One integer for a place: octets, label (6 bits), hyphen (1), prefix (2), rest (3). */
+/** Packs a place into one integer: octets, label (6 bits), hyphen (1), prefix (2), rest (3). */
 function pack({ octets, label, isHyphen, prefix, rest }: Place): number {
   return (((octets * 64 + label) * 2 + (isHyphen ? 1 : 0)) * 4 + prefix) * 8 + rest
 }
@@ -104,7 +110,7 @@ class DomainMachine implements ByteMachine {
     }
     if (room < 1 || label === MaxLabel) return row
     go(0x30, 0x39, {})
-    // Only the letters that go on with `xn--` lead elsewhere than the others.
+    // Only the letters that continue `xn--` lead to another state than the others.
     const letter = prefixed !== "plain" ? (label === 0 ? 0x18 : prefix === 1 ? 0x0e : 0) : 0
     for (const base of [0x40, 0x60]) {
       if (letter === 0) {
@@ -145,7 +151,7 @@ class DomainMachine implements ByteMachine {
     return state < FirstALabel ? null : (this.aLabels as ALabels).rest(state - FirstALabel)
   }
 
-  /** The A-labels after so many octets of the name, or `NoLabel`. */
+  /** Returns the beginning of an A-label after this many octets of the name, or `NoLabel`. */
   private begin(octets: number): number {
     let begun = this.begun.get(octets)
     if (begun === undefined) {
@@ -165,8 +171,8 @@ class DomainMachine implements ByteMachine {
   }
 
   /**
-   * Of A-labels no length is known but where one ends: a bound on the name that not every name
-   * keeps refuses them.
+   * A length of an A-label is known only where the label ends. So A-labels are refused together
+   * with a length bound that some names exceed.
    */
   lengths(state: number): TextLengths {
     if (state >= FirstALabel) {
@@ -179,7 +185,7 @@ class DomainMachine implements ByteMachine {
     const { octets, label, isHyphen } = unpack(state)
     const high = this.rules.maxOctets - octets
     const low = label > 0 && !isHyphen ? 0 : 1
-    // Letters and dots fill any length; only a full label asks for a dot and one more.
+    // Letters and dots fill any length. Only a full label needs a dot and one more character.
     if (label === MaxLabel) return { low, high, from: high < 2 ? 0 : 2, to: high < 2 ? 0 : high }
     return { low, high, from: low, to: high }
   }
@@ -187,8 +193,8 @@ class DomainMachine implements ByteMachine {
   clamp(state: number, maxBytes: number): number {
     if (state >= FirstALabel) return state
     const { octets, label, isHyphen, prefix, rest } = unpack(state)
-    // One character more than is read: a hyphen or dot at the end asks for it, and what ends an
-    // A-label.
+    // One character more than is read: a hyphen or a dot at the end needs it, and so does the end
+    // of an A-label.
     const more = this.rules.prefixed === "decoded" ? Ample : 2
     const isFar = (left: number) => left >= maxBytes + more
     return pack({
@@ -201,7 +207,7 @@ class DomainMachine implements ByteMachine {
   }
 }
 
-/** Domain names by these rules; at least one label. */
+/** Returns the domain names by these rules, with at least one label. */
 export function domainExpr(rules: DomainRules): ExprId {
   return exprs.machine(new DomainMachine(rules))
 }

@@ -1,6 +1,6 @@
 /**
  * The local part of a mailbox: RFC 5321, section 4.1.2, or RFC 6531, which adds every character
- * beyond ASCII to atoms and quoted strings. At most 64 octets (section 4.5.3.1.1), as a machine
+ * beyond ASCII to atoms and quoted strings. At most 64 octets (section 4.5.3.1.1). It is a machine
  * over bytes: the bound is a count in the state, and no state is entered whose text cannot be
  * finished within it.
  */
@@ -9,7 +9,7 @@ import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 
 const MaxOctets = 64
 
-/** Before the first character and after a dot an atom must begin. */
+/** Before the first character; an atom must begin here, and after a dot. */
 const Start = 0
 const Atom = 1
 const Dot = 2
@@ -22,10 +22,10 @@ const Closed = 5
 const atomRanges = rangesOf(
   "!#$%&'*+-/0123456789=?ABCDEFGHIJKLMNOPQRSTUVWXYZ^_`abcdefghijklmnopqrstuvwxyz{|}~",
 )
-/** Of `qtextSMTP`. */
+/** Runs of `qtextSMTP`, ascending. */
 const quotedRanges: readonly number[] = [0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7e]
 
-/** Octets a place still needs at the least. */
+/** By place: the least number of octets that must follow. */
 const needed = [1, 0, 1, 1, 2, 0]
 
 function rangesOf(characters: string): number[] {
@@ -37,7 +37,7 @@ function rangesOf(characters: string): number[] {
   return ranges
 }
 
-/** A state is octets, place (3 bits), rest of a character (3 bits). */
+/** A state consists of octets, place (3 bits), rest of a character (3 bits). */
 class LocalPartMachine implements ByteMachine {
   readonly start = Start
   private readonly isWide: boolean
@@ -111,12 +111,12 @@ class LocalPartMachine implements ByteMachine {
   }
 
   clamp(state: number, maxBytes: number): number {
-    // After the bytes read a place may ask for two more.
+    // After the bytes that are read, a place may need two more.
     return MaxOctets - (state >>> 6) >= maxBytes + 2 ? state & 63 : state
   }
 }
 
-/** Local parts; `isWide` as in RFC 6531. */
+/** Returns the local parts; `isWide` as in RFC 6531. */
 export function localPartExpr(isWide: boolean): ExprId {
   return exprs.machine(new LocalPartMachine(isWide))
 }

@@ -1,9 +1,9 @@
 /**
  * RFC 3339 `full-date`, `full-time` and `date-time` as a machine over bytes.
  *
- * February has its 29th in years that 4 divides, of the centuries only in those that 400 divides:
- * of a year its remainders are remembered. A leap second is 23:59:60 in UTC, so after `:60` the
- * offset is fixed by the local time, one for each sign: local − offset ≡ 23:59 (mod 24 h). So hour
+ * February has 29 days in years divisible by 4, but centuries only if divisible by 400, so the
+ * state remembers the remainders of the year. A leap second is 23:59:60 in UTC, so after `:60` the
+ * local time determines the offset, one for each sign: local − offset ≡ 23:59 (mod 24 h). So hour
  * and minute are remembered until the seconds are known.
  */
 import { TupleTable } from "../intern.ts"
@@ -13,9 +13,9 @@ import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexem
 /** After the first digit of the year: that digit's remainder by 2. */
 const Year = 0
 const Year2 = 1
-/** After two digits: 1 if 4 divides the century. */
+/** After two digits: 1 if the century is divisible by 4. */
 const Year3 = 2
-/** After three: the same, the last digit's remainder by 2, and 1 if it is zero. */
+/** After three digits: the same, the last digit's remainder by 2, and 1 if it is zero. */
 const Year4 = 3
 /** 1 in leap years. */
 const YearEnd = 4
@@ -42,17 +42,17 @@ const Second = 17
 const Second2 = 18
 /** After `6`: minutes since midnight. */
 const LeapSecond = 19
-/** Minutes since midnight of a leap second, or `AnyTime`; the same in the two that follow. */
+/** Minutes since midnight of a leap second, or `AnyTime`. The next two places remember the same. */
 const SecondEnd = 20
 const Point = 21
 const Fraction = 22
 const ZoneHour = 23
-/** The first digit. */
+/** The first digit of the hour. */
 const ZoneHour2 = 24
 const ZoneHourEnd = 25
 const ZoneMinute = 26
 const ZoneMinute2 = 27
-/** An offset that is fixed: its digits as a number, how many of its characters have been read. */
+/** A determined offset: its digits as a number, and how many of its characters have been read. */
 const FixedZone = 28
 const End = 29
 
@@ -64,7 +64,7 @@ const Zero = 0x30
 const shortestTime = 9
 const Unbounded = 0x7fffffff
 
-/** Bytes from `low` to `high`, and the place behind them. */
+/** Bytes from `low` to `high`, and the place after them. */
 interface Way {
   readonly low: number
   readonly high: number
@@ -85,7 +85,7 @@ function digits(low: number, high: number, placeAfter: (digit: number) => number
 }
 
 /**
- * Returns the ways to read the offset behind a time. `between` holds the other ways, whose bytes
+ * Returns the ways to read the offset behind a time. `between` contains the other ways, whose bytes
  * lie between those of the signs and the letters.
  */
 function zone(local: number, between: readonly Way[]): Way[] {
@@ -96,7 +96,7 @@ function zone(local: number, between: readonly Way[]): Way[] {
   return [...plus, ...minus, ...between, ...(local === minutesADay - 1 ? text("Zz", End) : [])]
 }
 
-/** The ways on from each place. A place remembers up to three numbers. */
+/** The ways that continue from each place. A place remembers up to three numbers. */
 const ways: Readonly<Record<number, (a: number, b: number, c: number) => readonly Way[]>> = {
   [Year]: () => digits(0, 9, (d) => [Year2, d % 2]),
   [Year2]: (a) => digits(0, 9, (d) => [Year3, (2 * a + d) % 4 === 0 ? 1 : 0]),
@@ -149,7 +149,7 @@ const ways: Readonly<Record<number, (a: number, b: number, c: number) => readonl
 class TimestampMachine implements ByteMachine {
   readonly start: number
   private readonly places = new TupleTable()
-  /** Where a date may end. */
+  /** Whether a text may end after the date. */
   private readonly isDateEnough: boolean
 
   constructor(start: number, isDateEnough: boolean) {
@@ -185,7 +185,7 @@ class TimestampMachine implements ByteMachine {
     const zone = isLeap ? 6 : 1
     const clock = at < LeapSecond ? Second2 + 1 - at : at === LeapSecond || at === Point ? 1 : 0
     const low = clock + zone
-    // A fraction takes two characters or more.
+    // A fraction takes at least two characters.
     return { low, high: Unbounded, from: at < Point ? low + 2 : low, to: Unbounded }
   }
 }

@@ -1,16 +1,18 @@
 /**
  * A-labels: `xn--` and the Punycode of a U-label (RFC 5890, section 2.3.2.1), read byte by byte.
  *
- * What a beginning decodes to depends on all of it, so each beginning is a state of its own, made
- * when it is asked for. It is one only if some label begins so, within the octets that are left:
- * - with `Ample` of them every beginning can go on: it is taken as the ASCII characters of the
- *   label, a hyphen follows, and then the digits of one to three letters, put where they mend what
- *   is wrong (hyphens at an end, or in the third and fourth place; a digit in front where the name
- *   is right-to-left);
- * - with fewer, such ends are tried, and digits behind the last hyphen, up to a bound on their
- *   number. Labels that only more attempts would find are not taken: a few of those that are near
- *   the greatest length.
- * Letters are read in any case, as small ones.
+ * The decoded text of a prefix depends on all of its bytes, so each prefix (a *beginning*) is a
+ * state of its own, made on demand. A beginning is a state only if some label starts with it and
+ * fits in the octets that are left:
+ * - With at least `Ample` octets left, every beginning can continue. It is taken as the ASCII
+ *   characters of the label; a hyphen follows, then the digits of one to three letters. They are
+ *   inserted where they repair what is wrong: hyphens at an end, or as third and fourth character;
+ *   a digit in front in a right-to-left name.
+ * - With fewer octets left, such ends are tried, and also digits behind the last hyphen, up to a
+ *   bound on their number. Labels that only more attempts would find are refused: a few of those
+ *   near the greatest length.
+ *
+ * Letters are read in either case, as small ones.
  */
 import { checkTime } from "../../deadline.ts"
 import { PairMap } from "../../intern.ts"
@@ -21,26 +23,26 @@ import { type Decoding, decoded, decodingFrom, digitsOf, lastDigits } from "./pu
 /** Octets of `xn--`. */
 export const PrefixOctets = 4
 
-/** No A-label begins so. */
+/** The result if no A-label has this prefix. */
 export const NoLabel = -1
 
 /**
- * With so many octets left every beginning can be finished: a hyphen, three digits, and two each
- * for two letters more.
+ * With this many octets left every beginning can be finished: a hyphen, three digits, and two each
+ * for two more letters.
  */
 export const Ample = 8
-/** The digits of one letter: never less, since a lesser number stands for no letter. */
+/** The least number of digits of one letter, since a smaller number encodes no letter. */
 const OneLetter = 3
-/** Sharp s: a letter from left to right that composes with nothing. */
+/** Sharp s: a left-to-right letter that composes with nothing. */
 const Letter = 0xdf
 /** One in front, one behind, one between two hyphens. */
 const MaxLetters = 3
 const SmallA = 0x61
 const Hyphen = 0x2d
-/** Digits that are tried for one beginning. */
+/** The greatest number of digits that are tried for one beginning. */
 const MaxTried = 200
 
-// What the characters of a label have in common can only grow.
+// Properties of the characters of a label; more characters only add properties.
 const HasLeft = 1
 const HasRight = 2
 const HasEuropean = 4
@@ -49,7 +51,7 @@ const HasArabicDigit = 16
 const HasExtendedDigit = 32
 const Hopeless = 64
 
-/** What is decoded, if the last hyphen so far is the delimiter, and the facts of its characters. */
+/** The decoding if the last hyphen so far is the delimiter, and the facts of its characters. */
 interface Reading {
   decoding: Decoding
   facts: number
@@ -58,20 +60,20 @@ interface Reading {
 interface Beginning {
   /** The beginning without its last character. */
   before: number
-  /** In lower case; 0 for the empty one. */
+  /** The last character in lower case; 0 for the empty beginning. */
   byte: number
-  /** Octets of the name so far. */
+  /** Number of octets of the name so far. */
   octets: number
-  /** Octets of the label that may still come. */
+  /** Number of octets of the label that may still come. */
   room: number
-  /** Of `idnlabel.ts`: what the labels before say of the name. */
+  /** The facts of the name from the labels before, as in `idnlabel.ts`. */
   name: number
-  /** Null: decodes to no label. */
+  /** Null if it decodes to no label. */
   reading: Reading | null
-  /** The facts of the label that ends here; null: none does. */
+  /** The facts of the label that ends here, or null if none does. */
   ending: Label | null
   /**
-   * Behind the last hyphen: what is left of the digits that `ends` finds for it. Known where few
+   * The remaining digits that `ends` finds for a text behind the last hyphen. Filled only if few
    * octets are left.
    */
   ends: readonly (readonly number[])[]
@@ -81,9 +83,9 @@ export class ALabels {
   private readonly idna: Idna = idna()
   private readonly maxPoint: number
   private readonly beginnings: Beginning[] = []
-  /** (beginning, byte) → beginning + 1; 0: none. */
+  /** (beginning, byte) → beginning + 1; 0 if there is none. */
   private readonly next = new PairMap()
-  /** Attempts left for the beginning that is being looked at. */
+  /** Number of attempts left for the current beginning. */
   private left = 0
 
   constructor() {
@@ -93,8 +95,8 @@ export class ALabels {
   }
 
   /**
-   * After `octets` and `xn--`, where `room` octets may follow; `NoLabel` where none fits. A new one
-   * at each call.
+   * Returns a new beginning after `octets` and `xn--`, where `room` octets may follow, or `NoLabel`
+   * if none fits.
    */
   begin(room: number, name: number, octets: number): number {
     const first: Beginning = {
@@ -110,7 +112,7 @@ export class ALabels {
     return this.isLive(first) ? this.beginnings.push(first) - 1 : NoLabel
   }
 
-  /** After a letter, a digit or a hyphen. */
+  /** Returns the beginning after a letter, a digit or a hyphen. */
   after(id: number, read: number): number {
     const byte = read >= 0x41 && read <= 0x5a ? read | 0x20 : read
     const known = this.next.get(id, byte)
@@ -121,12 +123,12 @@ export class ALabels {
     return target
   }
 
-  /** The facts of the label that ends here, or null. */
+  /** Returns the facts of the label that ends here, or null. */
   ending(id: number): Label | null {
     return this.beginnings[id].ending
   }
 
-  /** Octets of the name so far. */
+  /** Returns the number of octets of the name so far. */
   octets(id: number): number {
     return this.beginnings[id].octets
   }
@@ -146,7 +148,7 @@ export class ALabels {
     }
     if (byte === Hyphen) {
       const basic = this.textOf(before)
-      // A delimiter follows something.
+      // A delimiter needs characters before it.
       if (basic.length === 0) return next
       next.reading = { decoding: decodingFrom(basic), facts: this.factsOf(basic) }
       if (room <= Ample) next.ends = [...this.ends(basic, name, room - 1)]
@@ -186,7 +188,7 @@ export class ALabels {
     return facts
   }
 
-  /** After one digit more, or null where no digits behind it make a label. */
+  /** Returns the reading after one more digit, or null if no digits after it make a label. */
   private read({ decoding, facts }: Reading, digit: number, name: number): Reading | null {
     const next = decoded(decoding, digit, this.maxPoint)
     if (next === null) return null
@@ -208,19 +210,21 @@ export class ALabels {
     return readULabel(decoding.points, name, this.idna)
   }
 
-  /** With so many octets more or fewer every beginning goes on. */
+  /**
+   * Returns the number of octets by which the room may change while every beginning can continue.
+   */
   free(id: number): number {
     return Math.max(0, this.beginnings[id].room - Ample)
   }
 
-  /** Bytes that end the label. Most often as few as there can be. */
+  /** Returns bytes that end the label, in most cases as few as possible. */
   rest(id: number): readonly number[] {
     const rest = this.restOf(this.beginnings[id])
     if (rest === null) throw new Error("internal: an A-label without an end")
     return rest
   }
 
-  /** Whether a label begins so: what is cheap to find comes first. */
+  /** Whether some label starts with this beginning. Cheap tests come first. */
   private isLive(beginning: Beginning): boolean {
     const { room, ending, ends } = beginning
     if (room >= Ample || ending !== null || ends.some((digits) => digits.length <= room)) return true
@@ -238,7 +242,9 @@ export class ALabels {
     )
   }
 
-  /** From `least` to `most` digits that end the label, found within the bound on attempts. */
+  /**
+   * Returns from `least` to `most` digits that end the label, if the bound on attempts suffices.
+   */
   private searched({ reading, name }: Beginning, least: number, most: number): number[] | null {
     if (reading === null) return null
     this.left = MaxTried
@@ -250,12 +256,12 @@ export class ALabels {
   }
 
   /**
-   * What makes it the ASCII part of a label, with an `a` behind it or not; null where that does not
-   * fit.
+   * Returns bytes that make the beginning the ASCII part of a label, with or without an `a` behind
+   * it. Returns null if they do not fit.
    */
   private mended({ before, byte, room, name }: Beginning): number[] | null {
     const text = byte === 0 ? [] : [...this.textOf(before), byte]
-    // A hyphen takes one octet, where there is anything before it.
+    // A hyphen takes one octet, if any character precedes it.
     const hyphen = text.length === 0 ? [] : [Hyphen]
     const alone = this.ends(text, name, room - hyphen.length).next().value
     if (alone !== undefined) return [...hyphen, ...alone.map(byteOf)]
@@ -264,8 +270,8 @@ export class ALabels {
   }
 
   /**
-   * The digits, at most `max`, of the labels that are `basic` with letters where they may be
-   * needed.
+   * Yields the digits, at most `max`, of the labels that are `basic` with letters inserted where
+   * they may be needed.
    */
   private *ends(
     basic: readonly number[],
@@ -280,8 +286,8 @@ export class ALabels {
           .map((place) => [...label.slice(0, place), Letter, ...label.slice(place)]),
       )
       for (const label of labels) {
-        // Of ASCII and sharp s no more is asked (RFC 5893, section 2: in a name of both directions
-        // a letter comes first).
+        // No further rule applies to ASCII and sharp s (RFC 5893, section 2: in a name of both
+        // directions a letter comes first).
         if (!areHyphensInside(label) || (name === BidiName && label[0] < SmallA)) continue
         const digits = digitsOf(label, Letter)
         if (digits.length <= max) yield digits
@@ -289,7 +295,10 @@ export class ALabels {
     }
   }
 
-  /** So many digits after which a label ends, the last one first; null where none are found. */
+  /**
+   * Returns `digits` digits after which a label ends, the last one first, or null if none are
+   * found.
+   */
   private digitsTo(reading: Reading, digits: number, name: number): number[] | null {
     checkTime()
     const last = lastDigits(reading.decoding)
@@ -309,7 +318,7 @@ export class ALabels {
   }
 }
 
-/** No hyphen at either end, nor two as third and fourth character. */
+/** Whether there is no hyphen at either end, nor two as third and fourth character. */
 function areHyphensInside(points: readonly number[]): boolean {
   if (points[0] === Hyphen || points[points.length - 1] === Hyphen) return false
   return points[2] !== Hyphen || points[3] !== Hyphen
@@ -323,7 +332,7 @@ function byteOf(digit: number): number {
   return digit < 26 ? SmallA + digit : 0x30 + digit - 26
 }
 
-/** Bytes that an A-label is made of; ascending. */
+/** The bytes that an A-label may contain, ascending. */
 export const labelBytes: readonly number[] = [
   0x2d,
   ...Array.from({ length: 10 }, (_, i) => 0x30 + i),
@@ -331,5 +340,5 @@ export const labelBytes: readonly number[] = [
   ...Array.from({ length: 26 }, (_, i) => 0x61 + i),
 ]
 
-/** The same and the full stop. */
+/** The same bytes and the full stop. */
 export const tailBytes: readonly number[] = [0x2d, 0x2e, ...labelBytes.slice(1)]

@@ -1,25 +1,26 @@
 /**
- * IDNA2008: what a character may do in a label of an internationalised host name.
+ * IDNA2008: the properties of characters in labels of internationalized host names.
  *
- * RFC 5892 derives it from Unicode properties, RFC 5893 adds the bidirectional classes, RFC 5891
- * asks for NFC. General categories, scripts and the like are asked of the host's `RegExp`;
- * combining classes and compositions of its `normalize`, so that they are of one Unicode version.
- * Joining types are no host's: a table of the Unicode Character Database (18.0). Of the
- * bidirectional classes the few that differ from what category and block say are listed.
+ * RFC 5892 derives them from Unicode properties, RFC 5893 adds the bidirectional classes, RFC 5891
+ * requires NFC. General categories, scripts and the like come from the host's `RegExp`; combining
+ * classes and compositions come from its `normalize`, so that all are of one Unicode version.
+ * Joining types are not available from the host, so they are a table of the Unicode Character
+ * Database (18.0). The bidirectional classes follow from category and block; the few exceptions are
+ * listed.
  *
- * Characters alike in all of this form one class; the classes are found once, on first use (about
- * 0.3 s).
+ * Characters that agree in all of this form one class. The classes are computed once, on first use
+ * (about 0.3 s).
  */
 import { TupleTable } from "../../intern.ts"
 import { type CodePointRanges, includes, intersect, subtract, unite } from "../../regex/ranges.ts"
 import { classRanges, propertyRanges } from "../../regex/unicode.ts"
 import { NoZone, zoneOf, zoneStarts } from "./punycodelength.ts"
 
-/** Characters with a rule of their own. */
+/** Characters with a special rule. */
 export const Special = {
   None: 0,
   Hyphen: 1,
-  /** A capital of ASCII: only in labels that are ASCII throughout. */
+  /** A capital of ASCII: only in labels that are entirely ASCII. */
   Capital: 2,
   SmallL: 3,
   Separator: 4,
@@ -35,34 +36,37 @@ export const Special = {
 } as const
 
 /**
- * Bidirectional classes, as far as RFC 5893 tells them apart: R is R and AL, Neutral is ES, CS, ET,
- * ON and BN.
+ * Bidirectional classes, as far as RFC 5893 distinguishes them: R is R and AL, Neutral is ES, CS,
+ * ET, ON and BN.
  */
 export const Bidi = { L: 0, R: 1, European: 2, Arabic: 3, Mark: 4, Neutral: 5 } as const
 
 export const Script = { Other: 0, Greek: 1, Hebrew: 2, /** Hiragana, Katakana, Han. */ Japanese: 3 } as const
 
-/** None, right-joining, left-joining, dual-joining, transparent. */
+/** The joining types: none, right-joining, left-joining, dual-joining, transparent. */
 export const Joining = { None: 0, Right: 1, Left: 2, Dual: 3, Transparent: 4 } as const
 
-/** Place of a character in `xn-`, the letters in any case. */
+/** Position of a character in `xn-`, with letters in either case. */
 export const Prefix = { None: 0, X: 1, N: 2, Hyphen: 3 } as const
 
-/** What all characters of a class have in common. */
+/** The properties that all characters of a class share. */
 export interface CharacterClass {
   special: number
   bidi: number
   script: number
   joining: number
   prefix: number
-  /** General category M: not at the beginning. */
+  /** General category M: not allowed at the beginning. */
   isMark: boolean
   isVirama: boolean
   /** Rank of the canonical combining class; 0 is class 0. */
   rank: number
-  /** Which of the characters that compose with one before it; -1: none. */
+  /** Id among the characters that compose with one before them; -1 if it is none. */
   second: number
-  /** Index into `seconds`: after this one, those make the text unstable under NFC. 0: none does. */
+  /**
+   * Index into `seconds`: the characters that make the text unstable under NFC after this one. 0 if
+   * there are none.
+   */
   compositions: number
   /** Zone of `punycodelength.ts`; `NoZone` for ASCII. */
   zone: number
@@ -73,18 +77,19 @@ export interface Idna {
   readonly classes: readonly CharacterClass[]
   /** Sets of `second`s by `compositions`. */
   readonly seconds: readonly ReadonlySet<number>[]
-  /** Class id of a code point, -1 where it stands in no label. Binary search. */
+  /** Returns the class id of a code point, or -1 if no label may contain it. Binary search. */
   classOf(point: number): number
   /**
-   * Runs of one class: where they start, ascending, and the class id, -1 for none. Shapes [runs].
+   * Runs of one class: their first code points, ascending, and their class ids, -1 for none. Shapes
+   * [runs].
    */
   readonly starts: Int32Array
   readonly ids: Int32Array
-  /** The run that holds a code point. Binary search. */
+  /** Returns the run that contains a code point. Binary search. */
   runOf(point: number): number
 }
 
-// RFC 5892, section 2: what is derived from properties, then the exceptions.
+// RFC 5892, section 2: characters derived from properties, then the exceptions.
 const valid =
   "[[\\p{Ll}\\p{Lu}\\p{Lo}\\p{Nd}\\p{Lm}\\p{Mn}\\p{Mc}]--[\\p{Changes_When_NFKC_Casefolded}" +
   "\\p{Default_Ignorable_Code_Point}\\p{White_Space}\\p{Noncharacter_Code_Point}\\u{20d0}-\\u{20ff}" +
@@ -108,8 +113,8 @@ const specials: readonly (readonly [special: number, ...ranges: number[]])[] = [
   [Special.ExtendedDigit, 0x6f0, 0x6f9],
 ]
 
-// Bidi_Class: right to left by block, but for marks and digits; the rest is L, with few exceptions
-// among valid characters.
+// Bidi_Class: right to left by block, except for marks and digits. All others are L, with few
+// exceptions among valid characters.
 const rightToLeft: CodePointRanges = [
   0x590, 0x8ff, 0xfb1d, 0xfdff, 0xfe70, 0xfeff, 0x10800, 0x10fff, 0x1e800, 0x1efff,
 ]
@@ -168,7 +173,7 @@ function derive(): Idna {
   const virama = ranks.get(0x94d)
   const { secondIds, compositionIds, seconds } = compositionsIn()
 
-  // Every property changes only at a cut, so one character speaks for all up to the next.
+  // Every property changes only at a cut, so one character represents all up to the next cut.
   const cuts = new Set([0, ...zoneStarts])
   const cutAt = (ranges: CodePointRanges) => {
     for (let i = 0; i < ranges.length; i += 2) cuts.add(ranges[i]).add(ranges[i + 1] + 1)
@@ -209,7 +214,7 @@ type Property = "special" | "bidi" | "script" | "joining" | "prefix"
 
 /**
  * Returns the values of each property with the characters that have them. The first entry that
- * holds a character counts; without one the value is 0.
+ * contains a character counts; without one the value is 0.
  */
 function propertiesOf(characters: CodePointRanges): Record<Property, [number, CodePointRanges][]> {
   const nonspacing = intersect(unite(propertyRanges("Mn"), propertyRanges("Me")), characters)
@@ -273,10 +278,11 @@ function runsOf(
 }
 
 /**
- * Marks of a combining class above 0, numbered by that class: of two, NFD puts the lower one first.
+ * Returns the marks of a combining class above 0, numbered by that class. NFD puts the lower of two
+ * classes first.
  */
 function combiningRanks(marks: CodePointRanges): Map<number, number> {
-  /** One mark of each class met, ascending. */
+  /** One mark of each class found so far, ascending. */
   const known: string[] = []
   const places = new Map<number, string>()
   const isBefore = (a: string, b: string) => (b + a).normalize("NFD") === a + b
@@ -297,23 +303,23 @@ function combiningRanks(marks: CodePointRanges): Map<number, number> {
   return new Map([...places].map(([point, mark]) => [point, ranks.get(mark) as number]))
 }
 
-// Where composites are: not among the ideographs, and Hangul's letters, of which its syllables are,
-// stand in no label.
+// The ranges with composites. Ideographs have none. Hangul syllables compose of letters that no
+// label may contain.
 const composites: CodePointRanges = [0xa0, 0x33ff, 0xa000, 0xabff, 0xf900, 0x16fff, 0x18e00, 0x1ffff]
 
 interface Compositions {
   /** Characters that compose with one before them, numbered. */
   secondIds: Map<number, number>
   /**
-   * Characters after which some second makes the text unstable under NFC, with the index of those
-   * seconds.
+   * Characters after which some second character makes the text unstable under NFC, with the index
+   * of the set of those.
    */
   compositionIds: Map<number, number>
   seconds: ReadonlySet<number>[]
 }
 
 function compositionsIn(): Compositions {
-  /** Beginnings of composites, by what they begin with; and all that can follow those. */
+  /** Prefixes of composites, by their decomposition; and all characters that can follow each. */
   const firsts = new Map<string, string>()
   const follow = new Map<string, Set<string>>()
   for (const point of pointsOf(composites)) {
@@ -332,8 +338,8 @@ function compositionsIn(): Compositions {
   const seconds: Set<number>[] = [new Set()]
   const setIds = new Map<string, number>()
   const composes = (first: string) => (second: string) => (first + second).normalize("NFC") !== first + second
-  // All small letters as one: their words are most of what is read, and few need a mark that
-  // another one composes with.
+  // All small letters share one set: most text consists of them, and few need a mark that another
+  // letter composes with.
   const letters = [..."abcdefghijklmnopqrstuvwxyz"]
   const latin = [
     ...new Set(letters.flatMap((letter) => [...(follow.get(letter) ?? [])].filter(composes(letter)))),

@@ -1,10 +1,10 @@
 /**
  * `idn-hostname`: names of labels that are ASCII, U-labels or A-labels, as a machine over bytes.
- * `idnlabel.ts` has the rules of a label, `alabel.ts` reads A-labels; here they become states, and
- * characters become their bytes.
+ * `idnlabel.ts` has the rules of a label, and `alabel.ts` reads A-labels. This file turns them into
+ * states, and characters into their bytes.
  *
- * No state is entered that cannot be finished: what a label waits for, one of a few *witnesses*
- * gives it.
+ * No state is entered that cannot be finished: whatever a label waits for, one of a few *witnesses*
+ * supplies it.
  */
 import { PairMap, TupleTable } from "../../intern.ts"
 import {
@@ -20,14 +20,14 @@ import { type CharacterClass, type Idna, idna, Prefix, Special } from "./idna.ts
 import { afterLabel, freshLabel, isWhole, type Label, MaxLabel, MaxName, step } from "./idnlabel.ts"
 
 /**
- * `l`, Greek, Hebrew, Arabic, Japanese and Mongolian letters: one of them, or three in a row, end
- * every wait that ends.
+ * `l`, and a Greek, a Hebrew, an Arabic, a Japanese and a Mongolian letter. One of them, or three
+ * in a row, complete every label that can be completed.
  */
 const witnesses = [0x6c, 0x3b1, 0x5d0, 0x628, 0x304b, 0x1820]
 const MaxWitnesses = 3
 
 const Dead = -1
-/** In `labels`, for a state in an A-label. */
+/** Value in `labels` of a state in an A-label. */
 const Prefixed = undefined
 /** First bytes of the separators beyond ASCII: U+3002, U+FF0E and U+FF61. */
 const separatorLeads: readonly number[] = [0xe3, 0xef]
@@ -37,8 +37,9 @@ class IdnHostnameMachine implements ByteMachine {
   private readonly idna: Idna = idna()
   private readonly aLabels = new ALabels()
   /**
-   * [-1, facts …] between characters; [-2, beginning] in an A-label; [state, base, bytes, least]
-   * inside one: code points from `base` and `least` on, bytes to come.
+   * [-1, facts …] between characters; [-2, id of the beginning] in an A-label; [state, base, bytes,
+   * least] inside a character: code points from `base` and `least` on, with the number of bytes to
+   * come.
    */
   private readonly places = new TupleTable()
   private readonly key = new Int32Array(9)
@@ -123,7 +124,7 @@ class IdnHostnameMachine implements ByteMachine {
     return id
   }
 
-  /** The state after a separator behind an A-label, or `Dead`. */
+  /** Returns the state after a separator behind an A-label, or `Dead`. */
   private afterALabel(state: number): number {
     const beginning = this.beginningOf(state)
     const ending = this.aLabels.ending(beginning)
@@ -131,7 +132,9 @@ class IdnHostnameMachine implements ByteMachine {
     return label === null ? Dead : this.live(label)
   }
 
-  /** The state after `xn--`, where `label` has read all but the last hyphen, or `Dead`. */
+  /**
+   * Returns the state after `xn--`, or `Dead`. `label` has read everything except the last hyphen.
+   */
   private begun({ total, name }: Label): number {
     const room = Math.min(MaxLabel, MaxName - total) - PrefixOctets
     const begun = this.aLabels.begin(room, name, total)
@@ -139,14 +142,14 @@ class IdnHostnameMachine implements ByteMachine {
   }
 
   /**
-   * A name can end after the fewest witnesses that end it, and after more of them as long as they
-   * fit. From what follows the first of them the rest is found again, so that no state is a dead
-   * end.
+   * A name can end after the least number of witnesses that complete it, and after more of them as
+   * long as they fit. Each state finds the rest again from the state after the first of them, so no
+   * state is a dead end.
    */
   lengths(state: number): TextLengths {
     const label = this.labels[state]
     if (label === Prefixed) {
-      // Only where one ends is a length known.
+      // In an A-label, a length is known only where the label ends.
       const isEnd = this.isAccepting(state)
       const high = MaxName - this.aLabels.octets(this.beginningOf(state))
       return { low: isEnd ? 0 : 1, high, from: isEnd ? 0 : 1, to: 0, givesUp: true }
@@ -168,7 +171,7 @@ class IdnHostnameMachine implements ByteMachine {
     return { low, high: MaxName - label.total - label.basic - label.wide, from: end.steps, to, givesUp: true }
   }
 
-  /** The label that ends after the fewest witnesses. */
+  /** Returns the label that ends after the least number of witnesses. */
   private shortestEnd(label: Label): { label: Label; steps: number } {
     let labels = [label]
     for (let steps = 0; steps <= MaxWitnesses; steps++) {
@@ -188,8 +191,8 @@ class IdnHostnameMachine implements ByteMachine {
   }
 
   /**
-   * The way by `byte` to the characters from `base` on, `more` bytes behind it, if one of them goes
-   * on from `state`. Below `least` the form is overlong.
+   * Adds the edge by `byte` to the characters from `base` on, with `more` bytes to follow, if one
+   * of them continues from `state`. Below `least` the form is overlong.
    */
   private addBlock(
     row: number[],
@@ -202,7 +205,10 @@ class IdnHostnameMachine implements ByteMachine {
     row.push(byte | (byte << 8), more === 0 ? target : this.inside(state, base, more, least))
   }
 
-  /** The state after the first code point in `start..end` (half-open) that may come, or `Dead`. */
+  /**
+   * Returns the state after the first code point in `start..end` (half-open) that may come, or
+   * `Dead`.
+   */
   private firstAfter(state: number, start: number, end: number): number {
     const { starts, ids } = this.idna
     for (let run = this.idna.runOf(start); run < starts.length && starts[run] < end; run++) {
@@ -212,7 +218,9 @@ class IdnHostnameMachine implements ByteMachine {
     return Dead
   }
 
-  /** The state after a character of the class, or `Dead` where the name could not be finished. */
+  /**
+   * Returns the state after a character of the class, or `Dead` if the name could not be finished.
+   */
   private after(state: number, classId: number): number {
     const known = this.next.get(state, classId)
     if (known >= 0) return known - 1
@@ -230,7 +238,7 @@ class IdnHostnameMachine implements ByteMachine {
     return next === null ? Dead : this.live(next)
   }
 
-  /** The state of these facts, or `Dead` where the name cannot be finished. */
+  /** Returns the state of these facts, or `Dead` if the name cannot be finished. */
   private live(label: Label): number {
     const state = this.intern(label)
     return this.isLive(state) ? state : Dead
@@ -273,7 +281,7 @@ class IdnHostnameMachine implements ByteMachine {
     key[7] = label.compositions
     key[8] = label.rank
     const id = this.places.intern(key)
-    // Whether the place is new or not: where this threw before, it has no label yet.
+    // The tuple may be known without its label, if this method threw an error the first time.
     this.labels[id] ??= label
     return id
   }
@@ -285,7 +293,7 @@ class IdnHostnameMachine implements ByteMachine {
   }
 }
 
-/** Names as described above, with A-labels or without. */
+/** Returns the names described above, with or without A-labels. */
 export function idnHostnameExpr(readsALabels: boolean): ExprId {
   return exprs.machine(new IdnHostnameMachine(readsALabels))
 }

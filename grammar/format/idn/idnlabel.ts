@@ -1,16 +1,17 @@
 /**
- * The facts of a label of `idn-hostname`, and the rules for one character more: IDNA2008 (RFC 5890
+ * The facts of a label of `idn-hostname`, and the rules for one more character: IDNA2008 (RFC 5890
  * to 5893), NFC, and lengths in the ASCII form.
  *
- * What a label has yet to keep to is a handful of facts: a hyphen before, a joiner that waits for
- * its letter, the direction, the last starter that something may compose with, and so on. Only the
- * length is not: it is bounded in the Punycode form, which depends on every character. So
- * characters are counted, a range that holds them is kept, and the greatest length that a label of
- * those counts may have (`punycodelength.ts`) is what is bounded: no label that is too long is
- * taken, but some long ones whose form would fit are refused. Labels of a small alphabet may have
- * about 23 characters, ideographs 12. A-labels (`xn--`) are not taken: what they decode to, and
- * whether more digits can still make a label of it, would be a state for each beginning. And a mark
- * that composes with some small letter of ASCII is taken after none of them (`idna.ts`).
+ * The remaining requirements of a label are a handful of facts: a hyphen before, a joiner that
+ * waits for its letter, the direction, the last starter that something may compose with, and so on.
+ * The exception is the length: it is bounded in the Punycode form, which depends on every
+ * character. So the state counts the characters and keeps a range that contains them, and the bound
+ * applies to the greatest length that a label of these counts may have (`punycodelength.ts`). No
+ * label that is too long is accepted, but some long ones whose form would fit are refused. Labels
+ * of a small alphabet may have about 23 characters, ideographs 12. A-labels (`xn--`) are not
+ * accepted here: what they decode to, and whether more digits can still make a label of it, would
+ * need a state for each prefix. A mark that composes with some small ASCII letter is accepted after
+ * none of them (`idna.ts`).
  */
 import { Bidi, type CharacterClass, type Idna, Joining, Prefix, Script, Special } from "./idna.ts"
 import { asciiLengthBound, joinZones, NoZone } from "./punycodelength.ts"
@@ -18,11 +19,11 @@ import { asciiLengthBound, joinZones, NoZone } from "./punycodelength.ts"
 export const MaxLabel = 63
 export const MaxName = 253
 
-/** What the next character must be. */
+/** Requirements for the next character. */
 const Nothing = 0
 const SmallL = 1
 const Greek = 2
-/** Marks, and then one that joins to the right: after a non-joiner. */
+/** After a non-joiner: marks, then a character that joins to the right. */
 const JoinsRight = 3
 
 /** KATAKANA MIDDLE DOT needs a Japanese character somewhere in its label. */
@@ -39,7 +40,7 @@ const LeftToRight = 1
 const RightToLeft = 2
 const Broken = 3
 
-/** What the labels so far say of the name. */
+/** The facts of a name after the labels so far. */
 export const OpenName = 0
 export const BrokenName = 1
 export const BidiName = 2
@@ -51,31 +52,28 @@ export interface Label {
   name: number
   basic: number
   wide: number
-  /** Of `punycodelength.ts`: holds all characters beyond ASCII. */
+  /** Zone of `punycodelength.ts` that contains all characters beyond ASCII. */
   zone: number
   hasCapital: boolean
-  /**
-   * `Prefix` of the last character where the label is no more than the beginning of `xn--`, in any
-   * case.
-   */
+  /** `Prefix` of the last character if the label so far is a prefix of `xn--`, in either case. */
   prefix: number
-  /** About the last character. */
+  /** The last character. */
   isHyphen: boolean
   isL: boolean
   isVirama: boolean
   isHebrew: boolean
-  /** The last one that is not transparent joins to the left. */
+  /** The last character that is not transparent joins to the left. */
   joinsLeft: boolean
   waitsFor: number
   dot: number
-  /** Digits of the label: the special of those it has, or 0. */
+  /** The special of the digits of the label, or 0. */
   digits: number
   direction: number
-  /** The last character but for marks may end a label of its direction. */
+  /** The last character that is not a mark may end a label of its direction. */
   mayEnd: boolean
   hasEuropean: boolean
   hasArabic: boolean
-  /** Of the last starter, and the rank of the marks after it. */
+  /** The compositions of the last starter, and the rank of the marks after it. */
   compositions: number
   rank: number
 }
@@ -121,8 +119,8 @@ function lengthOf({ basic, wide, zone }: Label): number {
 }
 
 /**
- * The facts after one character more, or null where it may not stand. Whether the rest can follow
- * is not asked.
+ * Returns the facts after one more character, or null if it is not allowed. Does not test whether
+ * the name can be finished.
  */
 export function step(label: Label, character: CharacterClass, { seconds }: Idna): Label | null {
   if (character.special === Special.Separator) return afterLabel(label, label.total + lengthOf(label))
@@ -134,8 +132,8 @@ export function step(label: Label, character: CharacterClass, { seconds }: Idna)
 }
 
 /**
- * The facts of a label that is known as a whole; null where it is no U-label. Its length is not
- * asked. O(characters).
+ * Returns the facts of a complete label, or null if it is not a U-label. Does not test its length.
+ * O(characters).
  */
 export function readULabel(
   points: readonly number[],
@@ -154,7 +152,8 @@ export function readULabel(
 }
 
 /**
- * The facts with one character more, or null where it may not stand, lengths and composition aside.
+ * Returns the facts with one more character, or null if it is not allowed. Does not test lengths
+ * and composition.
  */
 function joined(label: Label, character: CharacterClass): Label | null {
   const { special, bidi } = character
@@ -162,7 +161,7 @@ function joined(label: Label, character: CharacterClass): Label | null {
   const isBasic = character.zone === NoZone
 
   if (isFirst && (character.isMark || special === Special.Hyphen)) return null
-  // "--" as third and fourth character: A-labels and what is reserved beside them.
+  // "--" as third and fourth character: A-labels and other reserved labels.
   if (special === Special.Hyphen && label.isHyphen && label.basic + label.wide === 3) return null
   if (special === Special.Capital ? label.wide > 0 : label.hasCapital && !isBasic) return null
   if (!isInContext(label, character) || !isDirected(label, bidi)) return null
@@ -191,7 +190,7 @@ function joined(label: Label, character: CharacterClass): Label | null {
   return next
 }
 
-/** The facts of the name after a separator, where `octets` are before that. */
+/** Returns the facts of the name after a separator that follows `octets` octets, or null. */
 export function afterLabel(label: Label, octets: number): Label | null {
   if (!isWhole(label)) return null
   const total = octets + 1
@@ -200,7 +199,9 @@ export function afterLabel(label: Label, octets: number): Label | null {
   return { ...freshLabel, total, name: label.mayEnd ? label.name : BrokenName }
 }
 
-/** RFC 5892, appendix A, and what the characters before wait for. */
+/**
+ * Whether the character suits RFC 5892, appendix A, and whatever the characters before wait for.
+ */
 function isInContext(label: Label, { special, script, joining }: CharacterClass): boolean {
   switch (label.waitsFor) {
     case SmallL:
@@ -238,7 +239,7 @@ function waitAfter(label: Label, { special, joining }: CharacterClass): number {
   return label.waitsFor === JoinsRight && joining === Joining.Transparent ? JoinsRight : Nothing
 }
 
-/** RFC 5893, section 2: whether a character of this direction may come next. */
+/** Whether a character of this direction may come next by RFC 5893, section 2. */
 function isDirected({ direction, name, hasEuropean, hasArabic }: Label, bidi: number): boolean {
   switch (direction) {
     case Fresh:
@@ -252,7 +253,7 @@ function isDirected({ direction, name, hasEuropean, hasArabic }: Label, bidi: nu
   }
 }
 
-/** Notes the direction of the last character. */
+/** Records the direction of the last character. */
 function direct(label: Label, bidi: number): void {
   if (label.direction === Fresh) {
     label.direction = bidi === Bidi.L ? LeftToRight : bidi === Bidi.R ? RightToLeft : Broken
@@ -265,12 +266,12 @@ function direct(label: Label, bidi: number): void {
 }
 
 /**
- * Whether the label stays in NFC (Unicode Standard Annex 15): marks in order, and nothing that
- * would compose.
+ * Whether the label stays in NFC (Unicode Standard Annex 15): marks are in order, and nothing would
+ * compose.
  */
 function staysComposed(label: Label, { rank, second }: CharacterClass, seconds: Idna["seconds"]): boolean {
   if (rank > 0 && label.rank > rank) return false
-  // A mark of the same rank, or any before a starter, stands between the two.
+  // A mark of the same rank, or any mark before a starter, blocks the composition.
   const isBlocked = label.rank > 0 && label.rank >= rank
   return isBlocked || second < 0 || !seconds[label.compositions].has(second)
 }

@@ -1,32 +1,32 @@
 /**
- * Punycode (RFC 3492) read digit by digit, as values: what a beginning says stays as it is while
- * others go on from it.
+ * Punycode (RFC 3492) read digit by digit, as immutable values: several continuations can start
+ * from the same prefix.
  */
 
 const Base = 36
 const InitialPoint = 0x80
 const InitialBias = 72
 
-/** What has been read so far. */
+/** The state of decoding after some digits. */
 export interface Decoding {
   /** The code points so far. */
   readonly points: readonly number[]
-  /** How many of them were written as they are. */
+  /** Number of code points that were written literally. */
   readonly basic: number
-  /** Where the next code point is looked for: from this one on, and at this place. */
+  /** The next code point is at least `point`, and `place` is the least index for it. */
   readonly point: number
   readonly place: number
   readonly bias: number
   /**
-   * Of the number that is being read: its digits so far, how many there are, and what the next one
-   * counts.
+   * The number that is being read: its value so far, the count of its digits, and the weight of the
+   * next digit.
    */
   readonly delta: number
   readonly digits: number
   readonly weight: number
 }
 
-/** After the basic code points and their delimiter. */
+/** Returns the decoding after the basic code points and their delimiter. */
 export function decodingFrom(basic: readonly number[]): Decoding {
   return {
     points: basic,
@@ -40,14 +40,14 @@ export function decodingFrom(basic: readonly number[]): Decoding {
   }
 }
 
-/** How many digits, from 0 on, end the number that is being read. */
+/** Returns the number of digits, from 0 on, that end the number being read. */
 export function lastDigits({ digits, bias }: Decoding): number {
   return threshold(digits, bias)
 }
 
 /**
- * After one more digit (0 to 35); null where the code point could only be above `maxPoint`. O(code
- * points).
+ * Returns the decoding after one more digit (0 to 35), or null if the code point could only be
+ * above `maxPoint`. O(code points).
  */
 export function decoded(decoding: Decoding, digit: number, maxPoint: number): Decoding | null {
   const { points, basic, place, digits, weight } = decoding
@@ -71,8 +71,8 @@ export function decoded(decoding: Decoding, digit: number, maxPoint: number): De
 }
 
 /**
- * The digits (0 to 35) of a label that has no character beyond ASCII but `letter`. RFC 3492,
- * section 6.3.
+ * Returns the digits (0 to 35) of a label that has no character beyond ASCII except `letter`. RFC
+ * 3492, section 6.3.
  */
 export function digitsOf(points: readonly number[], letter: number): number[] {
   const written: number[] = []
@@ -102,7 +102,7 @@ function threshold(digits: number, bias: number): number {
   return Math.min(Math.max(Base * (digits + 1) - bias, 1), 26)
 }
 
-/** RFC 3492, section 6.1. */
+/** Returns the next bias. RFC 3492, section 6.1. */
 function adapt(delta: number, count: number, isFirst: boolean): number {
   let rest = Math.floor(delta / (isFirst ? 700 : 2))
   rest += Math.floor(rest / count)

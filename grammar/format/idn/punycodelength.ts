@@ -1,14 +1,16 @@
 /**
- * How long the ASCII form of a label can be at the most: a bound from two counts and a range, so
- * that a machine over labels need not remember the characters. RFC 3492 (Punycode).
+ * An upper bound on the length of the ASCII form of a label, from two counts and a range, so that a
+ * machine over labels need not remember the characters. RFC 3492 (Punycode).
  *
  * With b ASCII characters and w others, all from `low..high`, Punycode writes w numbers, the
- * *deltas*. The first is at most (high − 128)(b + 1) + b; the rest add up to at most (high − low)(b
- * + w) + b, since they count the steps of a loop over code points and places from the lowest
- * character to the highest. What a delta costs depends on a bias that follows the delta before:
+ * *deltas*. The first is at most (high − 128)(b + 1) + b; the others add up to at most (high −
+ * low)(b + w) + b, since they count the steps of a loop over code points and positions from the
+ * lowest character to the highest. The cost of a delta depends on a bias, which depends on the
+ * delta before:
  * - with any bias it takes at most 1, 2, 3 … digits below 1, 36, 1,261, 28,886, 288,886, 2,888,886
  *   …;
- * - after a delta below 607 the bias is at most 33, and then below 286 two digits do.
+ * - after a delta below 607 the bias is at most 33, and then two digits suffice below 286.
+ *
  * So w − 1 deltas of sum D take at most j(w − 1) + D / p digits, for each j > 2 with p the least
  * delta that may take more than j digits; and at most 2(w − 1) + D / 286, where a delta from 607 on
  * is charged for the one that follows as well.
@@ -16,8 +18,8 @@
 const FirstWide = 0x80
 
 /**
- * Ranges of code points that one writing system keeps to, first the narrow ones, which lie beside
- * each other, then wider ones that hold several of them. Index: zone.
+ * Ranges of code points of one writing system each: first the narrow ones, which do not overlap,
+ * then wider ones that contain several of them. Index: zone.
  */
 const zones = makeZones()
 
@@ -61,18 +63,20 @@ function makeZones(): (readonly [low: number, high: number])[] {
   ]
 }
 
-/** Before any character beyond ASCII. */
+/** The zone before any character beyond ASCII. */
 export const NoZone = -1
 
-/** Where zones begin, ascending; a zone holds all or nothing up to the next. */
+/**
+ * The first code points of zones, ascending. A zone contains everything or nothing up to the next.
+ */
 export const zoneStarts: readonly number[] = [...new Set(zones.map(([low]) => low))].sort((a, b) => a - b)
 
-/** The narrow zone of a character beyond ASCII. */
+/** Returns the narrow zone of a character beyond ASCII. */
 export function zoneOf(point: number): number {
   return zones.findIndex(([low, high]) => low <= point && point <= high)
 }
 
-/** The least zone that holds two. */
+/** Returns the smallest zone that contains both. */
 export function joinZones(a: number, b: number): number {
   if (a === b || b === NoZone) return a
   if (a === NoZone) return b
@@ -81,8 +85,8 @@ export function joinZones(a: number, b: number): number {
 }
 
 /**
- * The least delta that may take more digits than the index says; from 2 on. The first one holds
- * after small deltas only.
+ * The least delta that may take more digits than the first number, from 2 on. The first entry
+ * applies after small deltas only.
  */
 const dearer: readonly (readonly [digits: number, delta: number])[] = [
   [2, 286],
@@ -93,8 +97,8 @@ const dearer: readonly (readonly [digits: number, delta: number])[] = [
 ]
 
 /**
- * At least as many octets as the label has as an A-label, or as it stands where it is ASCII
- * throughout.
+ * Returns an upper bound on the octets of the label as an A-label, or its length if it is entirely
+ * ASCII.
  */
 export function asciiLengthBound(basic: number, wide: number, zone: number): number {
   if (wide === 0) return basic
@@ -111,7 +115,10 @@ export function asciiLengthBound(basic: number, wide: number, zone: number): num
   return 4 + (basic === 0 ? 0 : basic + 1) + firstDigits(first) + (rest === 0 ? 0 : least)
 }
 
-/** Digits of the first delta: the bias is 72, so the thresholds are 1, 1 and 26 ever after. */
+/**
+ * Returns the digits of the first delta. The bias is 72, so the thresholds are 1, 1 and then always
+ * 26.
+ */
 function firstDigits(delta: number): number {
   let digits = 1
   let left = delta

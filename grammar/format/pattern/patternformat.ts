@@ -1,12 +1,12 @@
 /**
  * The format `regex`: texts that are ECMAScript patterns, read with the `u` grammar.
  *
- * Groups nest and references count them, so this is no regular expression but a machine whose
- * states are parser configurations: where in the grammar the text is, the open groups, how many
- * groups there were and are needed, and the names given and needed. From every configuration the
- * pattern can be finished: missing groups can be appended. Stricter than the grammar in four
- * corners, so that every text is a pattern for engines since ES2018: no modifiers `(?i:…)`, no name
- * twice, no escapes in names, no reference above 99; and no escaped surrogates in a class.
+ * Groups nest and references count them, so the language is not regular. It is a machine whose
+ * states are parser configurations: the place in the grammar, the open groups, the number of groups
+ * so far and needed, and the names declared and needed. From every configuration the pattern can be
+ * finished, because missing groups can be appended. The format is stricter than the grammar in a
+ * few corners, so that every text is a pattern for engines since ES2018: no modifiers `(?i:…)`, no
+ * name twice, no escapes in names, no reference above 99, and no escaped surrogates in a class.
  */
 import { PairMap } from "../../intern.ts"
 import {
@@ -53,17 +53,20 @@ interface Configuration {
 
 const Unbounded = 0x7fffffff
 
-/** Atoms of a class, and `^`, which may stand first; the quote is JSON's. */
+/**
+ * Atoms of a class, including `^`, which may come first. The quote is excluded because JSON escapes
+ * it.
+ */
 const classBytes = Array.from({ length: 0x7f - 0x20 }, (_, i) => 0x20 + i).filter(
   (byte) => !']\\-"'.includes(String.fromCharCode(byte)),
 )
 
-/** Configurations are made when an edge leads to them. */
+/** Creates configurations when an edge leads to them. */
 class PatternMachine implements CharacterMachine {
   readonly start: number
   private readonly configurations: Configuration[] = []
   private readonly ids = new Map<string, number>()
-  /** Of places in a class between two atoms, by (seen, left). */
+  /** Places in a class between two atoms, by (seen, left). */
   private readonly classIds = new PairMap()
   private readonly seenIds = new Map<string, number>()
   private properties: ReadonlySet<string> | undefined
@@ -109,7 +112,9 @@ class PatternMachine implements CharacterMachine {
     }
   }
 
-  /** In a class all states share the characters and escapes; they differ in what a dash means. */
+  /**
+   * All states of a class share the characters and escapes; they differ in the meaning of a dash.
+   */
   base(state: number): number {
     const { place, seen, seenId } = this.configurations[state]
     if (place.at !== "class" || place.dash || place.isFirst || place.afterZero || place.left === CommonLeft)
@@ -117,7 +122,10 @@ class PatternMachine implements CharacterMachine {
     return this.internAs(classAt(CommonLeft), seen, seenId)
   }
 
-  /** In a class a character is remembered, since a dash may follow. Most tokens have none. */
+  /**
+   * A state in a class remembers the last character, since a dash may follow. Most tokens have
+   * none.
+   */
   free(state: number): FreeBytes | null {
     const { place } = this.configurations[state]
     if (place.at !== "class" || place.dash || place.afterZero) return null
@@ -125,8 +133,8 @@ class PatternMachine implements CharacterMachine {
   }
 
   /**
-   * A pattern that is whole may go on with any letters; else only its closing parentheses are known
-   * to do.
+   * A complete pattern may continue with any letters. Another pattern is known to end only after
+   * its closing parentheses.
    */
   lengths(state: number): TextLengths {
     const { place, seen } = this.configurations[state]
@@ -220,7 +228,7 @@ class PatternMachine implements CharacterMachine {
   }
 
   private internAs(place: Place, seen: Seen, seenId: number): number {
-    // Every character may begin a range, so these are by far the most.
+    // Every character may begin a range, so these are by far the most frequent.
     if (place.at === "class" && !place.dash && !place.isFirst && !place.afterZero) {
       const known = this.classIds.get(seenId, place.left - CommonLeft)
       if (known >= 0) return known
@@ -246,7 +254,7 @@ function placeKey(place: Place): string {
   return key
 }
 
-/** Texts that are patterns. */
+/** Returns the texts that are patterns. */
 export function patternFormat(): ExprId {
   return exprs.machine(new PatternMachine())
 }

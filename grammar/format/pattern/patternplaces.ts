@@ -1,20 +1,20 @@
 /**
- * Places in the grammar of ECMAScript patterns, and which characters lead from one to the next.
+ * Places in the grammar of ECMAScript patterns, and the characters that lead from one to the next.
  *
  * Ranges in classes must ascend, counts too, and escapes spell values, so some places remember a
- * value. Characters whose value matters later (atoms that may start a range, names) are read byte
- * by byte beyond ASCII.
+ * value. Characters beyond ASCII whose value matters later (atoms that may start a range, names)
+ * are read byte by byte.
  */
 import { type CodePointRanges, complement, intersect, makeRanges, subtract } from "../../regex/ranges.ts"
 
 /**
- * Where in the grammar the text is. `value` fields are code points; digits are kept as text without
- * leading zeros.
+ * A place in the grammar. `value` fields are code points; digits are kept as text without leading
+ * zeros.
  */
 export type Place =
   /**
-   * Between terms: may a quantifier follow, or the `?` of a lazy one; digits of a reference that is
-   * still read.
+   * Between terms: whether a quantifier may follow, or the `?` of a lazy one; and the digits of a
+   * reference that is still being read.
    */
   | { at: "term"; quantifiable: boolean; lazy: boolean; reference: number; afterZero: boolean }
   /** After `{`, after its first digits, and after the comma. */
@@ -22,13 +22,13 @@ export type Place =
   | { at: "most"; least: string; digits: string }
   /** After `(`, `(?`, `(?<`. */
   | { at: "open" | "special" | "angle" }
-  /** In a name; `isGroup` declares it. */
+  /** In a name; `isGroup`: the name of a group, not of a reference. */
   | { at: "name"; name: string; isGroup: boolean }
   /** After `\k`. */
   | { at: "reference" }
   /**
-   * In a class: nothing pending, or its atom before a possible `-`, or after that `-`. -1 is a set,
-   * -2 nothing, -3 see below.
+   * In a class: after nothing pending, after an atom before a possible `-`, or after that `-`.
+   * `left` is the atom; -1 is a set, -2 nothing, -3 see `CommonLeft`.
    */
   | { at: "class"; left: number; dash: boolean; isFirst: boolean; afterZero: boolean }
   /** After a backslash; then in the parts of an escape. */
@@ -39,29 +39,29 @@ export type Place =
   | { at: "braced"; inside: Inside; digits: string; isEmpty: boolean }
   | { at: "property"; inside: Inside; text: string }
   /**
-   * Inside a character of several bytes that is read at `place`: its block starts at `base`, `more`
-   * bytes follow.
+   * Inside a character of several bytes that is read at `place`: its block starts at `base`, and
+   * `more` bytes follow.
    */
   | { at: "character"; place: Wide; base: number; more: number }
 
 type Term = Extract<Place, { at: "term" }>
 type ClassPlace = Extract<Place, { at: "class" }>
 export type NamePlace = Extract<Place, { at: "name" }>
-/** Where the value of a character matters later: names, and atoms that may start a range. */
+/** Places where the value of a character matters later: names, and atoms that may start a range. */
 type Wide = ClassPlace | NamePlace
 
 /**
- * What an escape is part of: a term (null), or a class whose range starts at `from` (-2: none
+ * The context of an escape: a term (null), or a class whose range starts at `from` (-2 if none
  * does).
  */
 type Inside = { from: number } | null
 
-/** What has been seen, beside the place. */
+/** The facts of the text so far besides the place. */
 export interface Seen {
   /** Open groups, outermost first: `g` may be quantified, `a` is an assertion. */
   stack: string
   groups: number
-  /** The highest number referred to. */
+  /** The highest number of a reference. */
   needed: number
   names: string[]
   missing: string[]
@@ -69,7 +69,7 @@ export interface Seen {
 
 export type Go = (chars: CodePointRanges | string, place: Place, change?: Partial<Seen>) => void
 
-// Only an atom may follow that starts no range: what all places in a class have in common.
+// Only an atom that starts no range may follow. All places in a class share these edges.
 export const CommonLeft = -3
 const NoLeft = -2
 export const SetLeft = -1
@@ -91,7 +91,7 @@ export function term(quantifiable: boolean): Term {
 
 export const quantified: Term = { ...term(false), lazy: true }
 
-/** In a class, with nothing pending or with an atom that may start a range. */
+/** Returns the place in a class with nothing pending, or with an atom that may start a range. */
 export function classAt(left: number, afterZero = false): ClassPlace {
   return { at: "class", left, dash: false, isFirst: false, afterZero }
 }
@@ -141,7 +141,7 @@ export function nameEdges(place: NamePlace, seen: Seen, go: Go): void {
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz$_"
 
-/** What may follow `name` in a name. */
+/** Returns the characters that may follow `name` in a name. */
 function nameCharacters(name: string): RegExp {
   return name === "" ? /[\p{ID_Start}$_]/u : /[\p{ID_Continue}$\u200c\u200d]/u
 }
@@ -149,7 +149,7 @@ function nameCharacters(name: string): RegExp {
 export function classEdges({ left, dash, isFirst, afterZero }: ClassPlace, go: Go) {
   if (dash) {
     go("]", term(true))
-    // A set can be no end of a range: behind its dash only `]` may stand.
+    // A set cannot end a range, so only `]` may follow the dash.
     if (left === SetLeft) return
     go("\\", { at: "escape", inside: { from: left } })
     return go(intersect(complement(points("]\\")), [left, MaxPoint]), classAt(NoLeft))
@@ -165,7 +165,7 @@ export function classEdges({ left, dash, isFirst, afterZero }: ClassPlace, go: G
   for (const point of singles(intersect(atoms, [0, 0x7f]))) go([point, point], classAt(point))
 }
 
-/** The first bytes of characters beyond ASCII whose value matters. */
+/** Adds the first bytes of characters beyond ASCII whose value matters. */
 export function leadEdges(place: Wide, goByte: (byte: number, next: Place) => void): void {
   for (const { lead, count, more, size } of [
     { lead: 0xc0, count: 32, more: 1, size: 0x40 },
@@ -182,7 +182,7 @@ export function leadEdges(place: Wide, goByte: (byte: number, next: Place) => vo
 
 type CharacterPlace = Extract<Place, { at: "character" }>
 
-/** The bytes that a character which has begun goes on with. */
+/** Returns the bytes with which a character that has begun may continue. */
 export function characterBytes({ place: reader, base, more }: CharacterPlace): number[] {
   // Overlong forms are not characters.
   const first = more === 3 ? 0x10000 : more === 2 && base === 0 ? 0x800 : 0
@@ -195,7 +195,7 @@ export function characterBytes({ place: reader, base, more }: CharacterPlace): n
   return bytes
 }
 
-/** Where one of these bytes leads. */
+/** Returns the place after one of these bytes. */
 export function afterCharacterByte({ place: reader, base, more }: CharacterPlace, byte: number): Place {
   const start = base + (byte & 63) * 64 ** (more - 1)
   if (more > 1) return { at: "character", place: reader, base: start, more: more - 1 }
@@ -226,7 +226,7 @@ function hasWide(place: Wide, lo: number, hi: number): boolean {
 
 const BlockPoints = 4096
 
-/** Blocks of code points that were asked for, and whether a name may go on there. */
+/** Blocks of code points that were tested, and whether a name may continue there. */
 const blocksWithNames = new Map<string, boolean>()
 
 export function escapeEdges(inside: Inside, go: Go): void {
@@ -280,14 +280,14 @@ export function bracedEdges({ inside, digits, isEmpty }: Extract<Place, { at: "b
   if (!isEmpty && isLive(inside, value, value)) finish(inside, value, "}", go)
 }
 
-/** Whether an escape with a value between `lo` and `hi` may stand here. */
+/** Whether an escape with a value between `lo` and `hi` is allowed here. */
 function isLive(inside: Inside, lo: number, hi: number): boolean {
   if (inside === null) return true
   const least = Math.max(lo, inside.from)
   return least <= hi && !(least >= 0xd800 && hi <= 0xdfff)
 }
 
-/** The end of an escape for `value`, at one of `chars`. */
+/** Adds the end of an escape for `value`, at one of `chars`. */
 export function finish(inside: Inside, value: number, chars: string, go: Go): void {
   if (inside === null) go(chars, term(true))
   else if (inside.from === NoLeft) go(chars, classAt(value))
@@ -298,7 +298,7 @@ function bothCases(digit: string): string {
   return digit < "a" ? digit : digit + digit.toUpperCase()
 }
 
-/** Decimal or hexadecimal digits without leading zeros. */
+/** Appends to decimal or hexadecimal digits without leading zeros. */
 export function appended(digits: string, digit: string): string {
   return digits === "0" ? digit : digits + digit
 }

@@ -1,16 +1,16 @@
 /**
- * How many characters a pattern still needs at least to be whole: what guides the search for its
+ * Lower bounds on the number of characters that complete a pattern. They guide the search for its
  * shortest end.
  *
- * Each open group takes a parenthesis, each missing name a group `(?<n>)`, each missing number a
- * group `()`; the rest is what the place itself must end with. Exact between terms and in names,
- * where a search would meet every name there is.
+ * Each open group needs a parenthesis, each missing name a group `(?<n>)`, each missing number a
+ * group `()`. The rest is the required end of the place itself. The bounds are exact between terms
+ * and in names, where a search would try every possible name.
  */
 import type { NamePlace, Place, Seen } from "./patternplaces.ts"
 
 /**
- * At most as many characters (code points) as any text that completes the pattern; one that has
- * begun does not count.
+ * Returns a lower bound on the characters (code points) of any text that completes the pattern. A
+ * character that has begun does not count.
  */
 export function fewestLeft(place: Place, seen: Seen): number {
   switch (place.at) {
@@ -43,7 +43,7 @@ export function fewestLeft(place: Place, seen: Seen): number {
   }
 }
 
-/** What the inside of a quantifier or an escape must at least end with. */
+/** Returns the least number of characters that end the inside of a quantifier or an escape. */
 function ownCost(place: Place): number {
   switch (place.at) {
     case "least":
@@ -59,15 +59,15 @@ function ownCost(place: Place): number {
   }
 }
 
-/** What must follow between terms. */
+/** Returns the number of characters that must follow between terms. */
 function wholeCost({ stack, groups, needed, missing }: Seen, reference = 0, more = 0): number {
   const unnamed = Math.max(0, Math.max(needed, reference) - groups - missing.length - more)
   return missing.reduce((sum, name) => sum + sizeOf(name) + "(?<>)".length, stack.length) + 2 * unnamed
 }
 
 /**
- * A name of which `size` characters are read: whether another one may be what it becomes, and
- * whether it may end here.
+ * A name of which `size` characters have been read: whether another name may extend it, and whether
+ * it may end here.
  */
 interface Begun {
   readonly size: number
@@ -80,7 +80,7 @@ function begun({ name, isGroup }: NamePlace, { names }: Seen): Begun {
   return { size: sizeOf(name), mayBe: (other) => other.startsWith(name), mayEnd }
 }
 
-/** A name whose last character has begun: it is one of a block of `64 ** more` code points. */
+/** Returns a name whose last character has begun: one of a block of `64 ** more` code points. */
 function begunWith(name: string, base: number, more: number): Begun {
   const mayBe = (other: string) => {
     const point = other.startsWith(name) ? (other.codePointAt(name.length) ?? -1) : -1
@@ -89,13 +89,16 @@ function begunWith(name: string, base: number, more: number): Begun {
   return { size: sizeOf(name) + 1, mayBe, mayEnd: true }
 }
 
-/** Inside the name of a group: it may become one that is missing, or a new one. */
+/** Returns the cost inside the name of a group: it may become a missing name, or a new one. */
 function declarationCost({ size, mayBe, mayEnd }: Begun, seen: Seen): number {
   const another = wholeCost(seen, 0, 1) + (mayEnd ? 0 : 1) + ">)".length
   return seen.missing.some(mayBe) ? Math.min(another, wholeCost(seen) - "(?<".length - size) : another
 }
 
-/** Inside the name of a reference: it may become one that is known, or one more that is missing. */
+/**
+ * Returns the cost inside the name of a reference: it may become a known name, or another missing
+ * one.
+ */
 function referenceCost({ size, mayBe }: Begun, seen: Seen): number {
   const whole = Math.max(size, 1)
   let least = whole - size + ">".length + "(?<>)".length + whole
