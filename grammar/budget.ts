@@ -1,41 +1,42 @@
 /**
- * Budgets: a part of a rule that takes at most so many tokens.
+ * Budgets: a part of a rule that takes at most a given number of tokens.
  *
- * The number lies on the stack, in a frame below those of the part, so it is part of the state: rollback, forks and drafts
- * need not know of it. A frame is in one of two ways: no byte of the token at hand has been read inside the part, or one has
- * and the token is counted. The floor above, which knows where tokens begin and end, moves all frames of a state from the
- * one to the other; read byte by byte, without tokens, a part has all texts that it would have without a budget.
+ * The number is in a frame below those of the part. So it is part of the state, and rollback, forks
+ * and drafts need no support for it. A frame has two forms: either no byte of the current token has
+ * been read inside the part, or one has and the token is counted. The floor above, which knows
+ * where tokens begin and end, moves all frames of a state between the two. Read byte by byte,
+ * without tokens, a part has all texts that it would have without a budget.
  */
 import { Frame, type Step } from "./frame.ts"
 import { exprs } from "./lexeme/expr/expr.ts"
 import { exprLexeme } from "./lexeme/raw.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
 
-/** Reads nothing: what follows it comes at once. */
+/** Reads nothing, so what follows it comes at once. */
 export const EmptyLexeme = exprLexeme(exprs.literal(""))
 
-/** Left of a budget that is not counted. */
+/** What is left of a budget that is not counted. */
 export const Uncounted = 0x7fffffff
-/** Instead of a stack: some budget has nothing left. */
+/** Stands for a stack in which some budget has no token left. */
 const Spent = -1
 
 /** A part of a grammar with a budget. */
 export interface BudgetPart {
-  /** Of the rule, for messages. */
+  /** Name of the rule, for messages. */
   readonly name: string
   readonly maxTokens: number
-  /** The ways to begin the part, its budget included, with nothing below. */
+  /** Returns the ways to begin the part over the empty stack, with its budget. */
   begin(): readonly Step[]
 }
 
 const ended: readonly Step[] = [{ lexeme: EmptyLexeme, frames: [] }]
 const noBytes = new Uint8Array(0)
 
-/** Lies below a part of which so many tokens are left. */
+/** Lies below a part that has `left` tokens left. */
 export class BudgetFrame extends Frame {
-  /** Tokens that may still begin, or go on, inside the part. */
+  /** Count of tokens that may still begin, or continue, inside the part. */
   readonly left: number
-  /** Whether the token at hand is counted already. */
+  /** Whether the current token is counted already. */
   readonly isCounted: boolean
 
   constructor(left: number, isCounted: boolean) {
@@ -53,11 +54,11 @@ export class BudgetFrame extends Frame {
   }
 }
 
-/** By what is left: parts with equal budgets share their frames. */
+/** Frames by what is left, so that parts with equal budgets share them. */
 const idle = new Map<number, BudgetFrame>()
 const counted = new Map<number, BudgetFrame>()
 
-/** The frame below a part that begins, of `left` tokens. */
+/** Returns the frame below a part that begins with `left` tokens. */
 export function budgetFrame(left: number): BudgetFrame {
   return frameOf(idle, left, false)
 }
@@ -71,7 +72,10 @@ function frameOf(frames: Map<number, BudgetFrame>, left: number, isCounted: bool
   return frame
 }
 
-/** What the budgets on the stacks of one table are, and what tokens make of them. All memoised by stack. */
+/**
+ * The budgets on the stacks of one table, and how tokens change them. Everything is memoized by
+ * stack.
+ */
 export class BudgetStacks {
   private readonly stacks: StackTable
   private readonly leftLists: (readonly number[])[] = [[]]
@@ -83,7 +87,7 @@ export class BudgetStacks {
     this.stacks = stacks
   }
 
-  /** What is left of each budget, from the top down. */
+  /** Returns what is left of each budget, from the top down. */
   lefts(stack: number): readonly number[] {
     let lefts = this.leftLists[stack]
     if (lefts === undefined) {
@@ -95,7 +99,9 @@ export class BudgetStacks {
     return lefts
   }
 
-  /** `stack` as one more byte of a token is read above it; `Spent` where a budget has no token left for it. */
+  /**
+   * Returns `stack` after one more byte of a token above it; `Spent` if a budget has no token left.
+   */
   counted(stack: number): number {
     return this.changed(stack, this.countedStacks, (frame) => {
       if (frame.isCounted) return frame
@@ -104,12 +110,15 @@ export class BudgetStacks {
     })
   }
 
-  /** `stack` where a token ends. */
+  /** Returns `stack` after the end of a token. */
   settled(stack: number): number {
     return this.changed(stack, this.settledStacks, ({ left }) => budgetFrame(left))
   }
 
-  /** `stack` with budgets that never end: stacks that differ in what is left alone are one. */
+  /**
+   * Returns `stack` with budgets that never end, so that stacks that differ only in budgets are
+   * equal.
+   */
   uncounted(stack: number): number {
     return this.changed(stack, this.uncountedStacks, () => budgetFrame(Uncounted))
   }

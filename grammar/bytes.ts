@@ -1,6 +1,6 @@
-/** Byte sequences: put together, and read off a search. */
+/** Concatenates byte sequences, and reads the path of a search. */
 
-/** All of `parts`, one behind the other; a copy. */
+/** Returns all `parts`, one after the other, as a copy. */
 export function concatenate(parts: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
@@ -11,7 +11,10 @@ export function concatenate(parts: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** The bytes that lead from `start` to `end`, where `from` knows for each other place on the way the one before it and the byte between. */
+/**
+ * Returns the bytes on the path from `start` to `end`. For each other node of the path, `from` has
+ * the node before it and the byte between.
+ */
 export function pathTo(
   end: number,
   start: number,

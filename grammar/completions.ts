@@ -1,6 +1,7 @@
 /**
- * The short completion of a state: bytes after which the text is complete. The lexeme of a thread is ended with its fewest
- * bytes, then each frame of its stack adds what it still owes, from the top down; of a union, the member that owes least.
+ * The short completion of a state: bytes after which the text is complete. The fewest bytes end the
+ * lexeme of a thread. Then each frame of its stack adds what it still needs, from the top down; of
+ * a union, the member that needs least.
  */
 import { concatenate } from "./bytes.ts"
 import { placed } from "./errors.ts"
@@ -14,14 +15,17 @@ const encoder = new TextEncoder()
 
 export class Completions {
   private readonly states: States
-  /** By stack, see `finishLength`; made when somebody asks. */
+  /** By stack, see `finishLength`; made on demand. */
   private finishLengths: Map<number, number> | null = null
 
   constructor(states: States) {
     this.states = states
   }
 
-  /** At most as many bytes as any completion has; 0 if the text is complete. Cost: the threads with their stacks. */
+  /**
+   * Returns a lower bound on the bytes of any completion; 0 if the text is complete. Costs a look
+   * at the threads with their stacks.
+   */
   least(state: number): number {
     if (this.states.isAccepting(state)) return 0
     let least = Number.POSITIVE_INFINITY
@@ -30,7 +34,10 @@ export class Completions {
     return Number.isFinite(least) ? least : 0
   }
 
-  /** A short completion: bytes after which the text is complete. Empty if it is complete already. */
+  /**
+   * Returns a short completion: bytes after which the text is complete. Empty if it is complete
+   * already.
+   */
   shortest(state: number): Uint8Array {
     if (this.states.threadCount(state) === 0)
       throw new RangeError("nothing completes a text that was rejected")
@@ -40,17 +47,18 @@ export class Completions {
       const thread = this.states.thread(state, i)
       return { thread, least: this.leastBytes(thread) }
     })
-    // What is surely longer is not spelled out.
+    // Skips the threads that are certainly longer.
     for (const { thread, least } of threads.sort((a, b) => a.least - b.least)) {
       if (best !== null && least > best.length) break
       const completion = this.finishThread(thread)
-      // Threads come in the order in which they were first met: among equally long ones that must not decide.
+      // Among equally long ones the smaller one wins, so that the order of the threads does not
+      // matter.
       if (best === null || isBefore(completion, best)) best = completion
     }
     return best as Uint8Array
   }
 
-  /** At most as many bytes as any completion of a thread has. */
+  /** Returns a lower bound on the bytes of any completion of a thread. */
   private leastBytes(thread: number): number {
     const { stacks } = this.states
     let least = leastBytes(this.states.threadLexeme(thread))
@@ -69,10 +77,13 @@ export class Completions {
     }
   }
 
-  /** What finishes a thread: the bytes of `completion`, which end its lexeme, then what each frame adds, from the top down. */
+  /**
+   * Yields the bytes that finish a thread: those of `completion`, which end its lexeme, then what
+   * each frame adds, from the top down.
+   */
   *finishing(thread: number, { bytes, tag }: Completion): Generator<Uint8Array> {
     const { stacks, texts } = this.states
-    // The first part may begin inside a character; what frames add is whole.
+    // The first part may begin inside a character. What frames add are whole characters.
     yield bytes
     let stack = this.states.threadStack(thread)
     let text = texts.withBytes(
@@ -93,8 +104,8 @@ export class Completions {
   }
 
   /**
-   * The member of a union, which is read with `text`, that takes the fewest bytes to finish; where texts are asked for, on its own.
-   * `tag`: how the lexeme above it ended.
+   * Returns the member of a union that needs the fewest bytes to finish, if it is read with `text`.
+   * If members need texts, only their top frames count. `tag` is how the lexeme above ended.
    */
   private nearest(union: number, text: number, tag = 1): number {
     const { stacks } = this.states
@@ -113,7 +124,7 @@ export class Completions {
     return best
   }
 
-  /** Bytes that finish the top frame of `stack`, which is read with `text`. */
+  /** Returns how many bytes finish the top frame of `stack`, which is read with `text`. */
   private topLength(stack: number, text: number, tag: number): number {
     const { stacks, texts } = this.states
     if (stack === EmptyStack) return 0
@@ -121,7 +132,7 @@ export class Completions {
     return frame.finish(tag, frame.needsText ? texts.split(text).segment : noBytes).length
   }
 
-  /** Bytes that finish `stack`, in which no frame asks for a text. */
+  /** Returns how many bytes finish `stack`, in which no frame needs a text. */
   private finishLength(stack: number): number {
     const { stacks } = this.states
     if (stack === EmptyStack) return 0
@@ -139,7 +150,7 @@ export class Completions {
   }
 }
 
-/** Shorter, or as long and smaller at the first byte that differs. */
+/** Returns whether `a` is shorter, or as long and smaller at the first byte that differs. */
 function isBefore(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return a.length < b.length
   const at = a.findIndex((byte, i) => byte !== b[i])

@@ -1,33 +1,40 @@
 /**
- * The time that one compilation (`limits.compileMs`), one mask or one completion may take, for servers that must answer. All
- * other bounds count, and end at the same place on every machine; this one is the net below them. It is looked at where
- * alternatives are combined, satisfiability is tested, texts are searched for and masks are made; between two looks lies work
- * that is bounded by counts: of the tests' 338 schema bombs, given 0.1 s to compile, 8 take above 0.3 s and the slowest 0.7 s.
- * Node 20, two cores.
+ * The time that one compilation (`limits.compileMs`), one mask or one completion may take, for
+ * servers that must answer. All other bounds are counts, which end at the same place on every
+ * machine; this one is the net below them. The clock is read where alternatives are combined,
+ * satisfiability is tested, texts are searched for and masks are made. The work between two
+ * readings is bounded by counts: of the 338 schema bombs of the tests, given 0.1 s to compile, 8
+ * take above 0.3 s and the slowest 0.7 s. Node 20, two cores.
  */
 import { GrammarError } from "./errors.ts"
 
-/** Work between two looks at the clock, in questions of the smallest kind. */
+/** Work between two readings of the clock, in the weight of `checkTime`. */
 const Stride = 64
 
-/** A deadline that the first look at the clock sets: most masks and most tokens end before it, and need no clock. */
+/**
+ * A deadline that the first reading of the clock sets. Most masks and most tokens end before it and
+ * need no clock.
+ */
 const Unset = Number.NEGATIVE_INFINITY
 
 let deadline = Number.POSITIVE_INFINITY
 let bound = 0
-/** Milliseconds that this thread has waited for a core, if anybody knows; and by how much the deadline has been moved for it. */
+/**
+ * Milliseconds that this thread has waited for a core, if known; and by how much the deadline has
+ * been moved for it.
+ */
 let waited: () => number = () => 0
 let excused = 0
-/** Questions that were asked, and how many there are at the next look. */
+/** Weight of the calls of `checkTime` so far, and its value at the next reading of the clock. */
 let questions = 0
 let nextLook = Stride
-/** They begin anew above it: larger numbers would be kept elsewhere, at a cost. */
+/** The weight restarts above this value: V8 stores larger numbers elsewhere, at a cost. */
 const MaxQuestions = 1 << 29
 
-/** The refusal for time, which another machine, or the same one at another hour, might not give. */
+/** A refusal for time. Another machine, or the same one at another hour, might not refuse. */
 export class TimeError extends GrammarError {}
 
-/** What takes the time, for the refusal, and the option that raises its bound. */
+/** The work that is timed, for the message, and the option that raises its bound. */
 export interface TimedWork {
   readonly what: string
   readonly option: string
@@ -37,8 +44,9 @@ const compilation: TimedWork = { what: "compiling takes", option: "limits.compil
 let work = compilation
 
 /**
- * What `run` returns. `checkTime` throws `limit` inside of it once `ms` milliseconds have passed, or those of the call that it is
- * a part of, whichever are over first. They are counted from the first look at the clock on.
+ * Returns the result of `run`. Within it, `checkTime` throws `limit` once `ms` milliseconds have
+ * passed, or the deadline of an outer call, whichever comes first. The time starts at the first
+ * reading of the clock.
  */
 export function withinTime<T>(ms: number, run: () => T, timed = compilation): T {
   if (ms === Number.POSITIVE_INFINITY) return run()
@@ -62,8 +70,9 @@ export function withinTime<T>(ms: number, run: () => T, timed = compilation): T 
 }
 
 /**
- * What `run` returns. Within it a deadline moves by what `waitedMs` says: time in which others had the cores is no time of the
- * work. It is asked when a deadline is over, and counts from where `run` begins.
+ * Returns the result of `run`. Within it a deadline moves by the increase of `waitedMs`, so that
+ * time in which other threads had the cores does not count. `waitedMs` is called when `run` begins
+ * and when a deadline has passed.
  */
 export function excusingWaits<T>(waitedMs: () => number, run: () => T): T {
   const outer = { waited, excused }
@@ -77,8 +86,8 @@ export function excusingWaits<T>(waitedMs: () => number, run: () => T): T {
 }
 
 /**
- * Asked in the loops of what may take long, with the `weight` of what is done between two of its questions: 1 for microseconds.
- * Throws `limit` when its time is over; else nearly free.
+ * Throws `limit` if the time is over; otherwise nearly free. Called in loops that may take long,
+ * with the `weight` of the work since the last call: 1 for microseconds.
  */
 export function checkTime(weight = 1): void {
   questions += weight
@@ -101,8 +110,8 @@ export function checkTime(weight = 1): void {
 }
 
 /**
- * What `run` returns, and the weight of the questions that `checkTime` was asked meanwhile: the same on every machine, about
- * microseconds.
+ * Returns the result of `run` and the weight of its calls of `checkTime`: the same on every
+ * machine, about microseconds.
  */
 export function weighed<T>(run: () => T): { result: T; weight: number } {
   const before = questions

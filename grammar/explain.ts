@@ -1,4 +1,7 @@
-/** What a text may go on with: its next bytes, and in words what the threads of a state expect, with the part of a schema that asks for it. */
+/**
+ * What may follow a text: its next bytes, and descriptions of what the threads of a state expect,
+ * with the part of a schema that requires it.
+ */
 import { describeSample, type Expectation } from "./frame.ts"
 import { shortestCompletion } from "./lexeme/completion.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
@@ -7,7 +10,10 @@ import { DeadState, type States } from "./state.ts"
 
 const decoder = new TextDecoder()
 
-/** What may be written next in `state`, each once. Of lexemes that may end here, only what follows them is told. */
+/**
+ * Returns what may be written next in `state`, without duplicates. A lexeme that may end here is
+ * represented by what follows it.
+ */
 export function explain(states: States, state: number): Expectation[] {
   const { stacks } = states
   const expectations = new Map<string, Expectation>()
@@ -27,7 +33,7 @@ export function explain(states: States, state: number): Expectation[] {
   return [...expectations.values()]
 }
 
-/** The bytes that may come next in `state`, ascending: the first `most` of them. */
+/** Returns the first `most` of the bytes that may come next in `state`, ascending. */
 export function nextBytes(states: States, state: number, most = 256): number[] {
   const bytes: number[] = []
   for (let byte = 0; byte < 256 && bytes.length < most; byte++)
@@ -42,6 +48,6 @@ function mayFollow(states: States, state: number, byte: number): boolean {
     if (states.stacks.captureCount(states.stack(state, i)) === 0) return true
     isRead = true
   }
-  // A byte that ends a key or an item may be refused for what the text is.
+  // A byte that ends a key or an item may be refused because of the text.
   return isRead && states.advance(state, Uint8Array.of(byte)) !== DeadState
 }

@@ -45,7 +45,7 @@ export function foldTree<K, V>(
   }
   const made = nodes.length > 1 ? new Map<K, V>() : null
   const of = (part: K) => made?.get(part) as V
-  // All parts of a node stand behind it, the last one first.
+  // All parts of a node come after it, the last one first.
   for (let i = nodes.length - 1; i > 0; i--) made?.set(nodes[i], compute(nodes[i], of))
   return compute(root, of)
 }

@@ -1,8 +1,9 @@
 /**
  * What follows when a lexeme ends: the steps of the frame on top, as lexemes over stacks.
  *
- * It hangs on the stack and the lexeme's tag alone, so it is found once for each such pair. Where a grammar may read a text in
- * many ways, followers that read the same lexeme under the same frame are one over the union of their stacks.
+ * It depends only on the stack and the lexeme's tag, so it is computed once for each such pair. If
+ * a grammar may read a text in many ways, followers that read the same lexeme under the same frame
+ * become one over the union of their stacks.
  */
 import { limitError } from "./errors.ts"
 import { type Frame, noFrames, type SharedSteps, type Step } from "./frame.ts"
@@ -17,7 +18,7 @@ import { NoText } from "./texts.ts"
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
 export type Followers = readonly number[]
 
-/** (lexeme state, frame, 0) → where the stack of a follower stands, while followers are united. */
+/** (lexeme state, frame, 0) → index of a follower's stack, while followers are united. */
 const places = new TripleMap()
 
 export class FollowerTable {
@@ -27,9 +28,9 @@ export class FollowerTable {
   /** (stack, tag) → index in `lists`. */
   private readonly ids = new PairMap()
   private readonly lists: Followers[] = []
-  /** (frame, lexeme) → what `followsItself` answers. */
+  /** (frame, lexeme) → result of `followsItself`. */
   private readonly repeats = new PairMap()
-  /** The followers that are listed: lists that grow leave as much behind as they hold. */
+  /** Scratch for the followers of one call: arrays that grow leave as much garbage as they hold. */
   private readonly found: number[] = []
   /** The stacks after each frame of the step that is expanded. */
   private readonly prefix: number[] = []
@@ -41,8 +42,8 @@ export class FollowerTable {
   }
 
   /**
-   * What follows under `stack` when its lexeme ends with `tag`; lexeme states and stacks, pairwise. Where that
-   * depends on the lexeme's text, the frames that need it are symbolic.
+   * Returns what follows under `stack` when its lexeme ends with `tag`: lexeme states and stacks,
+   * pairwise. If that depends on the lexeme's text, the frames that need it are symbolic.
    */
   after(stack: number, tag: number): Followers {
     const known = this.ids.get(stack, tag)
@@ -55,8 +56,8 @@ export class FollowerTable {
   }
 
   /**
-   * Whether `lexeme`, which ends with the plain tag, is among what follows it under `stack`, and leaves the stack as it is. The frame on
-   * top decides; memoised.
+   * Returns whether `lexeme`, which ends with the plain tag, may follow itself under `stack` with
+   * the same stack. The top frame decides. Memoized.
    */
   followsItself(lexeme: number, stack: number): boolean {
     const frameId = this.stacks.frameId(stack)
@@ -66,18 +67,18 @@ export class FollowerTable {
       const frame = this.stacks.top[stack]
       const isSame = ({ lexeme: next, frames }: Step) =>
         next === lexeme && frames.length === 1 && frames[0] === frame
-      // Not asked of steps that are too many to be listed.
+      // Steps that are too many to be listed are not searched.
       answer = frame.followShared(PlainTag) === null && frame.follow(PlainTag, null).some(isSame) ? 1 : 0
       this.repeats.set(frameId, lexeme, answer)
     }
     return answer === 1
   }
 
-  /** The first lexemes of `steps`, each with the stack of its frames above `below`. */
+  /** Returns the first lexemes of `steps`, each with the stack of its frames above `below`. */
   expand(steps: readonly Step[], below: number): Followers {
     const { found } = this
     let count = 0
-    // Steps beside each other share their first frames.
+    // Neighbouring steps share their first frames.
     const { prefix } = this
     let last: readonly Frame[] = noFrames
     for (let i = 0; i < steps.length; i++) {
@@ -110,7 +111,7 @@ export class FollowerTable {
     return shared === null ? this.expand(frame.follow(tag, null), below) : this.expandShared(shared, below)
   }
 
-  /** What follows under the members of a union, joined in turn. */
+  /** Returns the followers under all members of a union, joined in turn. */
   private joinedFollowers(stack: number, tag: number): Followers {
     const { stacks } = this
     const threads: number[] = []
@@ -125,7 +126,7 @@ export class FollowerTable {
     return followers
   }
 
-  /** As `expand`: what lies at a place is one stack, or the union of all that lead there. */
+  /** Like `expand`. The stack of a place is the union of all stacks that lead there. */
   private expandShared({ places, steps }: SharedSteps, below: number): Followers {
     const { stacks } = this
     const at = [below]
@@ -154,7 +155,7 @@ export class FollowerTable {
     throw limitError(limits, "stackDepth.text", depth)
   }
 
-  /** Followers that read the same lexeme under the same frame as one. */
+  /** Returns the followers, with those that read the same lexeme under the same frame as one. */
   private unitedFollowers(followers: Followers): Followers {
     const { stacks } = this
     const united: number[] = []

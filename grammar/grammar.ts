@@ -1,4 +1,7 @@
-/** What every front end returns: where to begin, and who made it. Everything else grows lazily in `States`. */
+/**
+ * The result of every front end: the steps with which a text begins, and facts for users.
+ * Everything else grows lazily in `States`.
+ */
 import type { BudgetPart } from "./budget.ts"
 import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
@@ -6,19 +9,31 @@ import { lexemes } from "./lexeme/table.ts"
 import type { CaptureReader } from "./tape.ts"
 
 /**
- * A grammar whose texts may end in a greedy lexeme, see `ebnf/greedy.ts`. A guard is a set of bytes (`lexeme/bytesets.ts`)
- * that may not come next.
+ * A grammar whose texts may end in a greedy lexeme, see `ebnf/greedy.ts`. A guard is a set of bytes
+ * (`lexeme/bytesets.ts`) that must not come next.
  */
 export interface GuardedGrammar {
-  /** The guards that a text may leave behind where `before` is the one before it. */
+  /**
+   * Returns the guards that a text may leave for the next one if `before` is the guard in front of
+   * it.
+   */
   leaves(before: number): ReadonlySet<number>
-  /** The texts behind `before` that leave a guard of `after` behind; null for `after`: any. Null: there are none. */
+  /**
+   * Returns the texts that may follow guard `before` and leave a guard of `after`, or any guard if
+   * `after` is null. Returns null if there are none.
+   */
   version(before: number, after: ReadonlySet<number> | null): Grammar | null
 }
 
-/** A compiled constraint. It is deeply immutable: any number of vocabularies and requests may share one. */
+/**
+ * A compiled constraint. It is deeply immutable: any number of vocabularies and requests may share
+ * one.
+ */
 export class Grammar {
-  /** The ways to begin: each a lexeme over a stack of frames. None: nothing satisfies the constraint. */
+  /**
+   * The ways to begin: each a lexeme over a stack of frames. Empty if nothing satisfies the
+   * constraint.
+   */
   readonly start: readonly Step[]
   readonly limits: Limits
   /** One line for people. */
@@ -26,19 +41,22 @@ export class Grammar {
 
   /** Whether something is read by the id of a token, see `lexeme/token.ts`. */
   readonly readsTokens: boolean
-  /** Its parts that take a bounded number of tokens, see `budget.ts`. */
+  /** The parts that have a budget of tokens, see `budget.ts`. */
   readonly budgets: readonly BudgetPart[]
   /** Whether readings that differ only below their frames are kept as one, see `stack.ts`. */
   readonly unites: boolean
-  /** Whether text without a choice may be written in the tokenizer's own tokens: a Lark text can ask for the model's. */
+  /**
+   * Whether text without a choice may be written in the tokenizer's own tokens. A Lark text can
+   * require the model's instead.
+   */
   readonly isForced: boolean
-  /** Finds what is captured of a text; null: the grammar captures nothing. */
+  /** Finds the captures of a text. Null if the grammar captures nothing. */
   readonly captures: CaptureReader | null
-  /** Null: no text of it has a say in what follows. */
+  /** Null if no text of this grammar forbids the next byte (it has no greedy lexeme). */
   readonly guards: GuardedGrammar | null
   private readonly identify: () => string
 
-  /** `key` answers the identity of (input, options); it is asked when somebody wants to know. */
+  /** `key` returns the identity of (input, options). It is called on demand. */
   constructor(
     start: readonly Step[],
     options: {
@@ -75,7 +93,7 @@ export class Grammar {
     return this.start.length === 0
   }
 
-  /** Whether the empty text is accepted. Cost: the ways to begin. */
+  /** Whether the empty text is accepted. Costs a look at each step of `start`. */
   get isNullable(): boolean {
     return this.start.some(({ lexeme, frames }) => frames.length === 0 && lexemes.tags[lexeme] !== 0)
   }

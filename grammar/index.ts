@@ -1,4 +1,4 @@
-/** grammar/: from a constraint to a pushdown over bytes. Knows bytes, not tokens. */
+/** Compiles a constraint to a pushdown automaton over bytes. This floor knows bytes, not tokens. */
 export { type CallOptions, callGrammar, callTypes } from "./calls/calls.ts"
 export type { CallTool } from "./calls/functions.ts"
 export { type CompileOptions, compile, type GrammarInput } from "./compile.ts"

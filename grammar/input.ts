@@ -1,27 +1,37 @@
 /**
- * What a constraint is given as, by its kind. Fields that are missing or misspelt are refused, as options are.
+ * The kinds of input that a constraint may have. Missing and misspelt fields are refused, as in
+ * options.
  */
 import type { SubstringUnit } from "./ebnf/substring.ts"
 import type { Grammar } from "./grammar.ts"
 import { checkOptions, checkWord, type Field, OptionError } from "./options.ts"
 import type { Turn } from "./tags/styles/plan.ts"
 
-/** A constraint: what `compile` takes. */
+/** A constraint: the input of `compile`. */
 export type GrammarInput =
   /**
-   * A schema as a value, or as a JSON text, in which number spelling and key order survive. `strict`: of the kind that OpenAI's
-   * requests call so, which makes `openObjects` declared where the options do not say.
+   * A schema as a value, or as a JSON text, which keeps number spelling and key order. `strict` is
+   * as in OpenAI's requests; it makes `openObjects` declared unless the options set it.
    */
   | { kind: "json"; schema: unknown; strict?: boolean }
   /** A full match of an ECMAScript regular expression. */
   | { kind: "regex"; pattern: string; flags?: string }
   /** One of these texts. */
   | { kind: "choice"; options: readonly string[] }
-  /** A grammar in GBNF, or EBNF as XGrammar writes it. It begins with rule `root`, by default the one of that name. */
+  /**
+   * A grammar in GBNF, or EBNF as XGrammar writes it. It begins with rule `root`, by default the
+   * rule named `root`.
+   */
   | { kind: "gbnf"; text: string; root?: string }
-  /** A grammar in the Lark dialect. It begins with rule `start`; `named` are the grammars that its text refers to as `@name`. */
+  /**
+   * A grammar in the Lark dialect. It begins with rule `start`. `named` are the grammars that its
+   * text refers to as `@name`.
+   */
   | { kind: "lark"; text: string; start?: string; named?: Readonly<Record<string, string | GrammarInput>> }
-  /** A grammar in GBNF or Lark, whichever its first definition is in. `root`: the rule where it begins. */
+  /**
+   * A grammar in GBNF or Lark; its first definition decides which. `root` is the rule where it
+   * begins.
+   */
   | { kind: "grammar"; text: string; root?: string }
   /** A structural tag as an object or its JSON text: free text, and what it switches to. */
   | { kind: "tag"; format: unknown }
@@ -40,7 +50,7 @@ type NamesOf<Input> = Input extends unknown ? keyof Input : never
 
 interface InputFields<Name extends PropertyKey = string> {
   readonly fields: { readonly [Each in Name]: Field }
-  /** One of these has to be there. */
+  /** At least one of these fields is required. */
   readonly needs: readonly Name[]
 }
 
@@ -56,7 +66,7 @@ const inputs: { readonly [Kind in Kinds]: InputFields<NamesOf<Extract<GrammarInp
     fields: {
       ...{ kind: "text", style: "text", tools: "list", tool_choice: "any", parallel_tool_calls: "boolean" },
       ...{ max_tool_calls: "number", calls_before: "number", reasoning: "object", response_format: "object" },
-      // Told to whoever reads the turn.
+      // For the reader of the turn.
       ...{ hasFormat: "boolean" },
     },
     needs: ["style"],

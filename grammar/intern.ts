@@ -1,29 +1,36 @@
 /**
  * Hash-consing: equal content, equal id.
  *
- * Everything that the engine compares often (expressions, lexeme states, frames, stacks, threads, states) is a small
- * tuple of integers. Interned, it becomes one dense integer, equality becomes `===`, and memo tables become arrays.
- * Open addressing on an Int32Array takes 141 ns a look-up where a Map with string keys takes 616 (Node 20, one core).
+ * Everything that the engine compares often (expressions, lexeme states, frames, stacks, threads,
+ * states) is a small tuple of integers. Interning makes it one dense integer: equality becomes
+ * `===`, and memo tables become arrays. Open addressing on an Int32Array takes 141 ns per look-up;
+ * a Map with string keys takes 616 (Node 20, one core).
  *
- * A table outlives the call that fills it, and any call may throw: an allocation that fails, a stack that is at its end. So
- * all that a new entry needs is made first, and plain assignments put it in place at the end.
+ * A table outlives the call that fills it, and any call may throw (out of memory, stack overflow).
+ * So a new entry allocates everything first, and plain assignments put it in place at the end.
  */
 
 /**
- * Room of a new table, in integers: up to 64 bytes V8 keeps an array on its own heap, where it costs 0.2 instead of
- * 0.8 µs (Node 20, one core). A grammar has a table for each of its objects, and most hold a few tuples.
+ * Size of a new table, in integers. V8 keeps arrays of up to 64 bytes on its own heap, where making
+ * one takes 0.2 instead of 0.8 µs (Node 20, one core). Every object schema has a table, and most
+ * hold a few tuples.
  */
 const FirstRoom = 16
 
-/** Above so many integers tables grow by a half: of the largest ones half would lie empty. */
+/**
+ * Tables above this size grow by a half, since doubling would leave half of the largest ones empty.
+ */
 const LargeRoom = 1 << 18
 
-/** Room for more than `room` integers: at once what lies outside of V8's heap anyway, then twice as much each time. */
+/** Returns a size above `room`. It leaves V8's heap at once, then doubles each time. */
 export function moreThan(room: number): number {
   return room < LargeRoom ? Math.max(8 * FirstRoom, 2 * room) : Math.ceil(1.5 * room)
 }
 
-/** Mixes one more value into a hash. Multiply-xorshift on 32 bits; the constants are MurmurHash3's (Appleby 2011). */
+/**
+ * Mixes one more value into a hash. Multiply-xorshift on 32 bits; the constants are MurmurHash3's
+ * (Appleby 2011).
+ */
 export function mix(hash: number, value: number): number {
   let k = Math.imul(value, 0xcc9e2d51)
   k = (k << 15) | (k >>> 17)
@@ -39,27 +46,27 @@ function finish(hash: number): number {
 
 /** Tuples of integers of any length ↔ dense ids from 0. Only grows. */
 export class TupleTable {
-  /** Ids made so far. */
+  /** Count of the ids made so far. */
   count = 0
   /** Values of tuple id: `values[offsets[id] .. offsets[id + 1])`. */
   values: Int32Array<ArrayBuffer>
   offsets: Int32Array<ArrayBuffer>
   /**
-   * Open addressing, linear probing. Shape [2^k, 2]: id + 1 (0 = empty) and the hash beside it, so that a miss touches
-   * one line of memory and a hit only what it compares.
+   * Open addressing, linear probing. Shape [2^k, 2]: id + 1 (0 = empty) and the hash beside it, so
+   * that a miss touches one cache line and a hit only what it compares.
    */
   private slots: Int32Array<ArrayBuffer>
-  /** Slots in use. */
+  /** Count of the slots in use. */
   private filled = 0
 
-  /** With room from the start for about `room / 4` tuples, a power of two. */
+  /** Makes a table with room for about `room / 4` tuples. `room` is a power of two. */
   constructor(room = FirstRoom) {
     this.values = new Int32Array(room)
     this.offsets = new Int32Array(room)
     this.slots = new Int32Array(room)
   }
 
-  /** The id of `tuple[0 .. length)`; equal tuples get equal ids. */
+  /** Returns the id of `tuple[0 .. length)`; equal tuples get equal ids. */
   intern(tuple: ArrayLike<number>, length = tuple.length): number {
     let hash = length
     for (let i = 0; i < length; i++) hash = mix(hash, tuple[i])
@@ -82,7 +89,7 @@ export class TupleTable {
     return id
   }
 
-  /** A new id for a tuple that is not there; `intern` does not find it. */
+  /** Returns a new id for a tuple that is not in the table. `intern` does not find it. */
   append(tuple: ArrayLike<number>, length = tuple.length): number {
     const id = this.count
     const start = this.offsets[id]
@@ -96,17 +103,17 @@ export class TupleTable {
     return id
   }
 
-  /** Length of tuple `id`. */
+  /** Returns the length of tuple `id`. */
   length(id: number): number {
     return this.offsets[id + 1] - this.offsets[id]
   }
 
-  /** Value `index` of tuple `id`. */
+  /** Returns value `index` of tuple `id`. */
   at(id: number, index: number): number {
     return this.values[this.offsets[id] + index]
   }
 
-  /** Tuple `id`, without a copy; valid until the next `intern`. */
+  /** Returns tuple `id` without a copy. Valid until the next `intern`. */
   view(id: number): Int32Array {
     return this.values.subarray(this.offsets[id], this.offsets[id + 1])
   }
@@ -123,16 +130,16 @@ export class TupleTable {
   }
 }
 
-/** Four integers ↔ dense ids from 0: as `TupleTable`, with nothing to look up for where a tuple lies. Only grows. */
+/** Four integers ↔ dense ids from 0: like `TupleTable`, without offsets. Only grows. */
 export class QuadTable {
-  /** Ids made so far. */
+  /** Count of the ids made so far. */
   count = 0
   /** Shape [count, 4]. */
   private values = new Int32Array(FirstRoom)
   /** As in `TupleTable`. */
   private slots = new Int32Array(FirstRoom)
 
-  /** The id of (a, b, c, d); equal tuples get equal ids. */
+  /** Returns the id of (a, b, c, d); equal tuples get equal ids. */
   intern(a: number, b: number, c: number, d: number): number {
     const hash = finish(mix(mix(mix(mix(4, a), b), c), d))
     const { slots, values } = this
@@ -147,12 +154,12 @@ export class QuadTable {
     return this.add(a, b, c, d, hash, slot)
   }
 
-  /** Value `index` of tuple `id`. */
+  /** Returns value `index` of tuple `id`. */
   at(id: number, index: number): number {
     return this.values[4 * id + index]
   }
 
-  /** Tuple `id`, without a copy; valid until the next `intern`. */
+  /** Returns tuple `id` without a copy. Valid until the next `intern`. */
   view(id: number): Int32Array {
     return this.values.subarray(4 * id, 4 * id + 4)
   }
@@ -179,12 +186,14 @@ export class QuadTable {
   }
 }
 
-/** Whether one more of `filled` ids with their hashes would take more than three quarters of the slots. */
+/**
+ * Returns whether one more than `filled` entries would take more than three quarters of the slots.
+ */
 function isFull(filled: number, slots: Int32Array): boolean {
   return 8 * (filled + 1) > 3 * slots.length
 }
 
-/** Twice as many slots of ids and hashes. */
+/** Returns a copy with twice as many slots. */
 function rehashed(old: Int32Array): Int32Array<ArrayBuffer> {
   const slots = new Int32Array(Math.max(8 * FirstRoom, 2 * old.length))
   const mask = slots.length - 1
@@ -207,7 +216,7 @@ export class PairMap {
   private slots = new Int32Array(3 * FirstPairs)
   private mask = FirstPairs - 1
 
-  /** The value, or -1. */
+  /** Returns the value, or -1. */
   get(a: number, b: number): number {
     const { slots, mask } = this
     let slot = finish(mix(mix(2, a), b)) & mask
@@ -258,15 +267,18 @@ export class PairMap {
   }
 }
 
-/** (a, b, c) → value, all integers, the value not negative; or a set of triples. Filled and cleared over and over. */
+/**
+ * (a, b, c) → value, all integers, the value not negative; or a set of triples. Made to be cleared
+ * often.
+ */
 export class TripleMap {
   private size = 0
   private round = 1
-  /** Shape [2^k, 5]: the round in which it was set, the triple, the value. */
+  /** Shape [2^k, 5]: the round in which the entry was set, the triple, the value. */
   private slots = new Int32Array(5 * 64)
   private mask = 63
 
-  /** The value, or -1. */
+  /** Returns the value, or -1. */
   get(a: number, b: number, c: number): number {
     const at = this.find(a, b, c)
     return this.slots[at] === this.round ? this.slots[at + 4] : -1
@@ -278,7 +290,7 @@ export class TripleMap {
     else this.insert(at, a, b, c, value)
   }
 
-  /** As a set: false if it was there already. */
+  /** Adds the triple as to a set. Returns false if it was there already. */
   add(a: number, b: number, c: number): boolean {
     const at = this.find(a, b, c)
     if (this.slots[at] === this.round) return false
@@ -286,7 +298,7 @@ export class TripleMap {
     return true
   }
 
-  /** All triples, in no order. Nothing may be added meanwhile. */
+  /** Yields all triples, in no order. Nothing may be added meanwhile. */
   *[Symbol.iterator](): Generator<readonly [number, number, number]> {
     const { slots } = this
     for (let at = 0; at < slots.length; at += 5) {
@@ -294,7 +306,7 @@ export class TripleMap {
     }
   }
 
-  /** Constant time. */
+  /** Removes all triples. Constant time. */
   clear(): void {
     this.size = 0
     if (++this.round < 0x7fffffff) return
@@ -302,7 +314,7 @@ export class TripleMap {
     this.slots.fill(0)
   }
 
-  /** Where the triple stands in `slots`, or the free place where it belongs. */
+  /** Returns the offset of the triple in `slots`, or of the free slot where it belongs. */
   private find(a: number, b: number, c: number): number {
     const { slots, round } = this
     let slot = finish(mix(mix(mix(3, a), b), c)) & this.mask
@@ -344,14 +356,14 @@ export class TripleMap {
   }
 }
 
-/** A copy of `array` with room for `length` values. */
+/** Returns a copy of `array` with room for `length` values. */
 export function grown(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
   const copy = new Int32Array(length)
   copy.set(array)
   return copy
 }
 
-/** The first place in `values`, which ascend, of `value` or a higher one. */
+/** Returns the first index in the ascending `values` with `value` or a higher one. */
 export function lowerBound(values: Int32Array, value: number): number {
   let low = 0
   let high = values.length

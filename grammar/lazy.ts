@@ -1,19 +1,24 @@
 /**
- * Grammars inside of another one that are compiled again when a text comes to them.
+ * Inner grammars that are compiled again when a text reaches them.
  *
- * Five hundred tools are compiled so that whatever must be refused is refused, and a text calls two of them. Compiled, each takes some
- * 50 kB in small objects, which the collector copies twice while the next ones are made: more than half of the time. So of all but
- * the first few it is kept how they begin, and the rest comes back at its first use, as it was: compiling is the same every time.
+ * With five hundred tools, all are compiled once to refuse invalid schemas, but a text calls two of
+ * them. Each compiled one takes some 50 kB in small objects, which the collector copies twice while
+ * the next ones are made: more than half of the time. So all but the first few keep only their
+ * beginnings. The rest is compiled again at its first use, with the same result.
  */
 import { weighed } from "./deadline.ts"
 import { type Expectation, Frame, type Step } from "./frame.ts"
 import { Grammar } from "./grammar.ts"
 
-/** So many are kept whole: each more is copied with the others, compiling it again takes 0.05 ms of a token's time. */
+/**
+ * Count of grammars that are kept completely. Each more is copied with the others; compiling one
+ * again takes 0.05 ms of a token's time.
+ */
 const FewGrammars = 64
 /**
- * What took more questions of `checkTime` is kept whole: the mask that comes to it would wait. Below it compiling again takes 1.9 ms at
- * most, 0.5 in 99 of 100 (MaskBench's development split and hard schemas, Node 20).
+ * Weight by `checkTime` above which a grammar is kept completely, since the mask that reaches it
+ * would wait. Below it, compiling again takes at most 1.9 ms, and 0.5 in 99 of 100 (MaskBench's
+ * development split and hard schemas, Node 20).
  */
 const MaxWeight = 500
 
@@ -22,8 +27,9 @@ export class LazyGrammars {
   private count = 0
 
   /**
-   * What `compile` makes of `source`. It may be called again, told so, with what `keep` returns now: an equal source that nobody changes.
-   * Where that is null the grammar is kept whole.
+   * Returns what `compile` makes of `source`. It may be called again, with `isAgain` and the value
+   * that `keep` returns now: an equal source that never changes. If `keep` returns null, the
+   * grammar is kept completely.
    */
   of<T>(
     source: T,
@@ -50,7 +56,7 @@ function lazy({ start, title, limits }: Grammar, make: () => Grammar): Grammar {
   return new Grammar(steps, { key: () => grammar().key, title, limits })
 }
 
-/** A frame with which a grammar begins. */
+/** A frame at the beginning of a grammar. */
 class LazyFrame extends Frame {
   declare readonly needsText: boolean
   declare readonly isSymbolic: boolean
@@ -60,7 +66,7 @@ class LazyFrame extends Frame {
   declare readonly isIdempotent: boolean
   declare private readonly frame: () => Frame
 
-  /** `frame` finds the one that this one stands for, and `like` is like it. */
+  /** `frame` returns the frame that this one stands for. `like` is equal to it. */
   constructor(like: Frame, frame: () => Frame) {
     super()
     this.needsText = like.needsText

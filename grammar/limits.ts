@@ -2,16 +2,16 @@
  * Every bound of `grammar/` and `mask/` above which a constraint is refused, with its value.
  *
  * `Limits` are options: a caller that has the time may raise them for one constraint. `fixedBounds`
- * are not. Some are what a format or a width of bits allows. Some keep calls from nesting deeper
- * than the stack. The others bound searches of expressions and lexemes: what they find is kept for
- * all constraints of the process, so it cannot depend on the options of one. Bounds that refuse
+ * are not. Some are limits of a format or of a width in bits. Some keep calls from nesting deeper
+ * than the stack. The others bound searches of expressions and lexemes, whose results all
+ * constraints of the process share, so they cannot depend on the options of one. Bounds that refuse
  * nothing, such as those of caches, stay in their files. docs/limits.md lists all of these.
- * `refusals` holds what is said above a bound.
+ * `refusals` holds the messages.
  */
 
 /**
- * What one constraint may cost. Each bound is an inclusive maximum; above it a `GrammarError` of kind `limit`
- * is thrown.
+ * What one constraint may cost. Each bound is an inclusive maximum; above it a `GrammarError` of
+ * kind `limit` is thrown.
  */
 export interface Limits {
   /** Schema text with its documents, in UTF-16 units. */
@@ -20,7 +20,7 @@ export interface Limits {
   schemaDepth: number
   /** Schema nodes with their dynamic copies. */
   nodes: number
-  /** Ways to come to a dynamic anchor. */
+  /** Ways to reach a dynamic anchor. */
   dynamicScopes: number
   /** Steps of the satisfiability test, at compile time and in residues together. */
   satSteps: number
@@ -34,21 +34,24 @@ export interface Limits {
   objectSteps: number
   /** Ways in which the patterns of an object's names overlap. */
   nameClasses: number
-  /** Expressions that are made to tell those patterns apart. */
+  /** Expressions that are made to distinguish those patterns. */
   nameStates: number
   /** Items that a `contains` counts. */
   containsItems: number
   /** Ways to count one item by several `contains`. */
   containsWays: number
-  /** Such ways that are looked at for one answer. */
+  /** Such ways that are tried for one answer. */
   containsTries: number
   /** Steps to count unique items by several `contains`. */
   containsSteps: number
-  /** Values that are looked at to find different ones for unique items. */
+  /** Values that are tried to find different ones for unique items. */
   uniqueSteps: number
   /** States of arrays with two equal items. */
   equalItems: number
-  /** Threads in one state, stacks below one thread, alternatives of an object, and ways in which one value or one property can be read. */
+  /**
+   * Threads in one state, stacks below one thread, alternatives of an object, and readings of one
+   * value or one property.
+   */
   threads: number
   /** Frames on one stack. */
   stackDepth: number
@@ -64,21 +67,21 @@ export interface Limits {
   grammarDepth: number
   /** Count of one repetition in a grammar or a regular expression. */
   maxRepeat: number
-  /** Rules of a grammar, those that it takes in from others included. */
+  /** Rules of a grammar, including those that it imports. */
   rules: number
-  /** Terms that the rules of a grammar consist of, once they are simplified. */
+  /** Terms of the rules of a grammar, after they are simplified. */
   symbols: number
   /** Uses of templates of a grammar with different values. */
   templates: number
   /** States of a lexeme that is cut in two for a capture beside a suffix. */
   suffixStates: number
-  /** Steps to find what one text captures; more than 2^25 count as that. */
+  /** Steps to find what one text captures. Values above 2^25 count as 2^25. */
   captureSteps: number
-  /** Chunks of which a substring is a run. */
+  /** Chunks of the text of a substring. */
   chunks: number
-  /** Tags of a structural tag, nested ones included. */
+  /** Tags of a structural tag, including nested ones. */
   tags: number
-  /** Triggers of one free text, and what it excludes. */
+  /** Triggers and excludes of one free text. */
   triggers: number
   /** Columns of the tables of `sqlGrammar`, together. */
   sqlColumns: number
@@ -86,15 +89,18 @@ export interface Limits {
   sqlLinks: number
   /** Sets of tables that one FROM may hold; each is a thread. */
   sqlScopes: number
-  /** UTF-16 units that end one state of a machine ahead of time. */
+  /** UTF-16 units that complete one state of a precompiled machine. */
   storedEnding: number
-  /** Those of all its states. */
+  /** UTF-16 units that complete all its states together. */
   storedEndings: number
-  /** Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default: all other bounds are counts. */
+  /**
+   * Wall time of one compilation, in milliseconds, see `deadline.ts`. Infinity by default, since
+   * all other bounds are counts.
+   */
   compileMs: number
 }
 
-/** The bounds that hold where a caller gives no others. */
+/** The bounds that apply unless a caller gives others. */
 export const defaultLimits: Readonly<Limits> = {
   schemaBytes: 8 << 20,
   schemaDepth: 512,
@@ -137,45 +143,54 @@ export const defaultLimits: Readonly<Limits> = {
   compileMs: Number.POSITIVE_INFINITY,
 }
 
-/** Bounds that no option raises: the refusal says what to simplify. */
+/** Bounds without an option. The refusal says what to simplify. */
 export const fixedBounds = {
-  // What a format allows, and widths.
+  // Limits of a format, and widths.
   /** Tools of one turn. */
   tools: 4_096,
-  /** Bytes of a PostgreSQL name, which cuts longer ones. */
+  /** Bytes of a PostgreSQL name. PostgreSQL cuts longer ones. */
   sqlNameBytes: 63,
-  /** Exponent of a number, of either sign: sums of a few are exact. */
+  /** Exponent of a number, of either sign. Sums of a few are exact. */
   exponent: 2 ** 50,
   /** Significant digits of a bound or a divisor. */
   digits: 1_000,
-  /** Obligations of one object, by negation. */
+  /** Obligations of one object that come from negations. */
   obligations: 8_192,
 
   // Nesting of calls.
-  /** Groups of a pattern inside each other. */
+  /** Nested groups of a pattern. */
   patternDepth: 512,
   /** Schemas that refer to each other about one value: allOf, anyOf, not, $ref. */
   inPlaceDepth: 1_000,
-  /** Items ahead that a count of unique items looks at. */
+  /** Items ahead that a count of unique items considers. */
   containsAhead: 500,
-  /** Conditions of a Lark rule inside each other. */
+  /** Nested conditions of a Lark rule. */
   conditionDepth: 64,
 
-  // Texts that nobody would write.
-  /** Bytes of a shortest text of a pattern, a lexeme or a rule, and of what a part of it may need once it was begun. */
+  // Sizes of texts beyond any practical use.
+  /**
+   * Bytes of a shortest text of a pattern, a lexeme or a rule, and of what a begun part of it may
+   * still need.
+   */
   shortestBytes: 1 << 20,
-  /** UTF-16 units of the shortest value of a schema, wherever a text may come to it; minLength, minItems and the like. */
+  /**
+   * UTF-16 units of the shortest value of a schema anywhere in a text; also minLength, minItems and
+   * the like.
+   */
   witnessUnits: 1 << 20,
   /** UTF-16 units of an item that is compared with others. */
   comparedUnits: 1 << 17,
 
-  // Searches whose findings all constraints share.
-  /** Automaton states to find a text that a pattern accepts, and expressions that are made meanwhile. */
+  // Searches whose results all constraints share.
+  /**
+   * Automaton states to find a text that a pattern accepts, and expressions that are made
+   * meanwhile.
+   */
   emptinessStates: 40_000,
   emptinessExprs: 400_000,
-  /** Words that the ways to go on in a pattern take. */
+  /** Words of the derivatives that one row of a pattern needs. */
   derivativeWords: 4 << 20,
-  /** Repetitions around a lookaround that may stand alone. */
+  /** Minimum count of a repetition around a lookaround that may match without reading. */
   unrolled: 64,
   /** Ways in which lookarounds inside repetitions combine. */
   lookaroundTerms: 4_096,
@@ -185,26 +200,26 @@ export const fixedBounds = {
   /** Automaton states and transitions to find a shortest text of a pattern. */
   shortestStates: 100_000,
   shortestRanges: 350_000,
-  /** Beginnings between two texts of a pattern. */
+  /** Prefixes that are tried between two texts of a pattern. */
   textsBetween: 30_000,
   /** States of a lexeme to find its shortest text. */
   lexemeStates: 30_000,
-  /** Parts of a combination of number constraints: a formula beyond it has exploded. */
+  /** Parts of a combination of number constraints. More means that a formula has exploded. */
   numberParts: 20_000,
   /** Chunks of a substring that may be open at once. */
   substringReadings: 1_024,
 } as const
 
-/** The text of a refusal that only names what was counted. */
+/** Returns the text of a refusal that only names what was counted. */
 function counted(what: string, wayOut = "Make the input smaller"): string {
   return `${what}: {value} is above the bound of {bound}. ${wayOut}`
 }
 
 /**
- * The texts of all refusals, by the bound that they are about. A dot and a word follow the bound's
- * name where it is refused in several ways. What stands in braces is filled in: the value, the
- * bound, and words that the place gives. The last sentence is the way out; `limitError` puts the
- * option in front of it that raises the bound.
+ * The texts of all refusals, by their bound. If a bound is refused in several ways, a dot and a
+ * word follow its name. Words in braces are filled in: the value, the bound, and words from the
+ * caller. The last sentence is the way out; `limitError` puts the option that raises the bound in
+ * front of it.
  */
 export const refusals = {
   schemaBytes: counted("length of the schema text"),

@@ -1,6 +1,9 @@
 /** Names that are close to another one, for messages about misspelt names. */
 
-/** The name that was probably meant: equal but for case, `_` and `-`, or a few edits away. Undefined where none is close. */
+/**
+ * Returns the name that was probably meant: equal except for case, `_` and `-`, or a few edits
+ * away. Returns undefined if none is close.
+ */
 export function nearestName(given: string, names: readonly string[]): string | undefined {
   const plain = plainName(given)
   const most = Math.max(1, Math.min(3, Math.floor(plain.length / 3)))
@@ -22,7 +25,10 @@ function plainName(name: string): string {
     .replace(/[_\s-]/g, "")
 }
 
-/** Edits that make `b` of `a` (insert, delete, replace, swap two neighbours), or `most + 1` when there are more. */
+/**
+ * Returns the count of edits from `a` to `b` (insert, delete, replace, swap two neighbours), or
+ * `most + 1` if there are more.
+ */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
   let before: number[] = []
@@ -38,7 +44,8 @@ export function editDistance(a: string, b: string, most: number): number {
       next.push(distance)
       least = Math.min(least, distance)
     }
-    // No later row holds less than the least of two rows, but for a swap, which takes one more from the row before.
+    // No later row has less than the least of two rows, except for a swap, which adds one to the
+    // row before.
     if (least > most + 1) return most + 1
     before = row
     row = next

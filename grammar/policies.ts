@@ -1,7 +1,8 @@
 /**
- * How constrained texts may be spelt: the words of each policy, the same in a program, in a request and on the command line.
+ * How constrained texts may be spelt: the words of each policy, the same in programs, requests and
+ * on the command line.
  *
- * A policy narrows spellings, never values. Some words have older ones, which are still read.
+ * A policy narrows spellings, never values. Some words have older ones, which are still accepted.
  */
 import { checkWord } from "./options.ts"
 
@@ -25,7 +26,7 @@ export const policyWords = {
 
 export type PolicyName = keyof typeof policyWords
 
-/** Whether a policy has this name. */
+/** Returns whether a policy has this name. */
 export function isPolicyName(name: string): name is PolicyName {
   return Object.hasOwn(policyWords, name)
 }
@@ -36,7 +37,10 @@ type OlderWords<Name extends PolicyName> = keyof (typeof policyWords)[Name]["old
 /** The word of a policy, or an older word for it. */
 export type PolicyWord<Name extends PolicyName> = Words<Name> | OlderWords<Name>
 
-/** The word that `value` is or stands for; undefined for null and undefined. Throws OptionError. */
+/**
+ * Returns the word that `value` is or stands for; undefined for null and undefined. Throws
+ * OptionError.
+ */
 export function policyWord<Name extends PolicyName>(name: Name, value: unknown): Words<Name> | undefined {
   if (value === undefined || value === null) return undefined
   const { words, older }: PolicyWords = policyWords[name]

@@ -1,9 +1,8 @@
 /**
- * States as text, for people who look inside: the threads of a state, what each reads, and the
- * frames that wait below it.
+ * States as text, for debugging: the threads of a state, what each reads, and the frames below it.
  *
- * A thread is one line: the bytes that its lexeme may read next, the tag with which the lexeme may
- * end here, a shortest text to the end of all, and its frames from the top down.
+ * Each thread is one line: the bytes that its lexeme may read next, the tag with which the lexeme
+ * may end here, a shortest text to the end of everything, and its frames from the top down.
  */
 import { concatenate } from "./bytes.ts"
 import { Completions } from "./completions.ts"
@@ -13,7 +12,7 @@ import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
 import type { States } from "./state.ts"
 
-/** A line for `state`, and one for each of its threads. */
+/** Returns a line for `state`, and one for each of its threads. */
 export function printState(states: States, state: number): string {
   const count = states.threadCount(state)
   const title = `state ${state}, ${count} ${count === 1 ? "thread" : "threads"}`
@@ -22,8 +21,8 @@ export function printState(states: States, state: number): string {
 }
 
 /**
- * What a thread reads, its shortest end, and its stack; with the texts that frames wait for, the
- * top one's first.
+ * Returns what a thread reads, its shortest end, its stack, and the texts that frames wait for,
+ * that of the top frame first.
  */
 export function printThread(states: States, thread: number): string {
   const [lexemeState, stack] = [states.threadLexeme(thread), states.threadStack(thread)]
@@ -39,7 +38,7 @@ export function printThread(states: States, thread: number): string {
   return `${printLexeme(lexemeState)}${texts.join("")}, ends ${printBytes(end)} ▸ ${printStack(states.stacks, stack)}`
 }
 
-/** The bytes that a lexeme state reads next, and the tag with which it may end. */
+/** Returns the bytes that a lexeme state reads next, and the tag with which it may end. */
 export function printLexeme(lexemeState: number): string {
   const ranges: string[] = []
   const isRead = (byte: number) => byte < 256 && lexemes.next(lexemeState, byte) !== Dead
@@ -54,7 +53,7 @@ export function printLexeme(lexemeState: number): string {
   return `[${ranges.join(" ")}]${tag === 0 ? "" : ` or tag ${tag}`}`
 }
 
-/** The frames of a stack from the top down; the members of a union stand in brackets. */
+/** Returns the frames of a stack from the top down. The members of a union stand in brackets. */
 export function printStack(stacks: StackTable, stack: number): string {
   if (stack === EmptyStack) return "end"
   if (stacks.isUnion(stack)) {
@@ -64,7 +63,9 @@ export function printStack(stacks: StackTable, stack: number): string {
   return `${printFrame(stacks.top[stack])} ▸ ${printStack(stacks, stacks.pop(stack))}`
 }
 
-/** The class of a frame, and the pointer that asks for what is read above it. */
+/**
+ * Returns the class of a frame and the pointer of the schema that governs what is read above it.
+ */
 export function printFrame(frame: Frame): string {
   const path = frame.pathOf(() => false)
   return path === "" ? frame.constructor.name : `${frame.constructor.name}(${path})`
@@ -74,7 +75,7 @@ function printBytes(bytes: Uint8Array): string {
   return JSON.stringify(new TextDecoder().decode(bytes))
 }
 
-/** A byte as its character in ASCII, else in hexadecimal. */
+/** Returns an ASCII character, or a byte in hexadecimal. */
 export function printByte(byte: number): string {
   return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : byte.toString(16).padStart(2, "0")
 }

@@ -1,33 +1,33 @@
 /**
  * Threads that read the same, as one thread over a union of their stacks (`stack.ts`).
  *
- * Containers in a schema with alternatives have a frame for each; what is inside them is read alike
- * under all of them. Where few readings are open they cost less one by one. Where many are, those
- * of nested levels would multiply, and here they add up, in two steps. Threads under the same frame
- * are united below it: the alternatives of a level come apart again when its frame is reached.
- * Where many are left, an object with hundreds of alternatives, threads under different frames are
- * *joined*: the union itself is the stack of the thread, and when the lexeme ends, what follows is
- * what follows under each of its members.
+ * In a schema with alternatives, a container has a frame for each of them, and its content reads
+ * alike under all. Few readings cost less one by one. With many, those of nested levels would
+ * multiply; here they add up, in two steps. First, threads under the same frame are united below
+ * it: the alternatives of a level separate again when its frame is reached. Second, if many are
+ * left (an object with hundreds of alternatives), threads under different frames are *joined*: the
+ * union itself is the stack of the thread, and when the lexeme ends, its followers are those under
+ * each of its members.
  *
- * Frames that need the text above them may lie below in a union, as long as all its members wait
- * for as many texts: the threads had the same text, so each member gets its own part of it. On top
- * they stay apart, since each asks of the text what it wants.
+ * Frames that need the text above them may lie below in a union if all its members wait for as many
+ * texts: the threads had the same text, so each member gets its own part of it. On top they stay
+ * separate, since each one uses the text differently.
  */
 import { checkLimit, type Limits } from "./errors.ts"
 import { TripleMap } from "./intern.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
 
-/** Above so many threads those that can be are united. */
+/** Count of threads above which those that can be are united. */
 export const ManyThreads = 8
-/** Above so many times that number they are joined as well. */
+/** Multiple of that count above which threads are joined as well. */
 export const JoinedAt = 4
 
-/** (lexeme state, frame, 0) → where the thread stands that was met last. */
+/** (lexeme state, frame, 0) → index of the thread that was met last. */
 const places = new TripleMap()
 
 /**
- * Unites what can be of the threads in `threads`, in place, and returns how many numbers are left.
- * Shape [used / 3, 3]: lexeme state, stack, text. Linear, but for the unions, which are memoised.
+ * Unites threads in `threads` in place and returns how many numbers are left. Shape [used / 3, 3]:
+ * lexeme state, stack, text. Linear, except for the unions, which are memoized.
  */
 export function uniteReadings(stacks: StackTable, threads: Int32Array, used: number): number {
   places.clear()
@@ -58,16 +58,16 @@ export function uniteReadings(stacks: StackTable, threads: Int32Array, used: num
   return end
 }
 
-/** (lexeme state, text, texts that are waited for) → which group of stacks. */
+/** (lexeme state, text, count of texts that are waited for) → index of a group of stacks. */
 const groups = new TripleMap()
 
 /**
- * Joins what can be of the threads in `threads`, as `uniteReadings` unites them. Throws `limit`
- * where more stacks than `limits.threads` would be one.
+ * Joins threads in `threads` in place and returns how many numbers are left. Throws `limit` if more
+ * than `limits.threads` stacks would become one.
  */
 export function joinReadings(stacks: StackTable, threads: Int32Array, used: number, limits: Limits): number {
   groups.clear()
-  /** Where the thread of a group stands, and its stacks. */
+  /** Index of the thread of each group, and its stacks. */
   const places: number[] = []
   const members: number[][] = []
   let end = 0
@@ -98,7 +98,7 @@ export function joinReadings(stacks: StackTable, threads: Int32Array, used: numb
   return end
 }
 
-/** Whether what lies on top of `stack` reads without knowing the text. */
+/** Returns whether the top of `stack` reads without knowing the text. */
 function canJoin(stacks: StackTable, stack: number): boolean {
   if (stacks.isUnion(stack)) return true
   return stack !== EmptyStack && !stacks.top[stack].needsText && !stacks.isSymbolic(stack)

@@ -1,36 +1,48 @@
-/** What `compile` says beside the grammar: what became of every keyword, and whether anything satisfies the input. */
+/**
+ * The report of `compile`: what became of every keyword, and whether anything satisfies the input.
+ */
 
 /** What became of one keyword of a schema. */
 export interface KeywordNote {
-  /** JSON pointer of the keyword; in a text, line and column of the pattern. */
+  /** JSON pointer of the keyword; for a text, line and column of the pattern. */
   path: string
   keyword: string
-  /** `exact`: enforced; `annotation`: without effect by the standard; `relaxed`: dropped because the caller asked for it. */
+  /**
+   * `exact`: enforced. `annotation`: without effect by the standard. `relaxed`: dropped because the
+   * caller asked for it.
+   */
   status: "exact" | "annotation" | "relaxed"
   note?: string
 }
 
-/** What was compiled: whether anything satisfies it, and what became of every keyword. */
+/**
+ * The report of a compilation: whether anything satisfies the input, and what became of every
+ * keyword.
+ */
 export interface Report {
   satisfiable: boolean
   /** Why nothing satisfies it. */
   reason?: { path: string; message: string }
   /**
-   * Every keyword of every schema that was read, once. Of a turn with tools those of their schemas, by pointers into `tools`, and of
-   * its `response_format`. Of other inputs, the patterns that are written in another dialect.
+   * Every keyword of every schema that was read, once. For a turn with tools these are the keywords
+   * of their schemas, by pointers into `tools`, and of its `response_format`. For other inputs they
+   * are the patterns that are written in another dialect.
    */
   keywords: KeywordNote[]
   counts: { exact: number; annotation: number; relaxed: number }
 }
 
-/** `notes` is asked when somebody looks at the keywords: most callers only want the grammar. */
+/**
+ * Makes a report. `notes` is called when the keywords are read: most callers only want the grammar.
+ */
 export function makeReport(notes: () => KeywordNote[], reason?: { path: string; message: string }): Report {
   return new LazyReport(notes, reason)
 }
 
 /**
- * Its getters are the class's. Those of an object literal are part of its hidden class, one for each object, which keeps
- * what they close over (the whole schema) until the next full collection.
+ * Its getters belong to the class. Those of an object literal would be part of its hidden class,
+ * one for each object, which keeps what they close over (the whole schema) until the next full
+ * collection.
  */
 class LazyReport implements Report {
   readonly satisfiable: boolean

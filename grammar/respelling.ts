@@ -1,4 +1,7 @@
-/** Grammars in another spelling: every lexeme respelled, every frame asked by what was meant (`lexeme/respelled.ts`). */
+/**
+ * Grammars in another spelling: every lexeme is respelled, and every frame gets the meaning of the
+ * text (`lexeme/respelled.ts`).
+ */
 import { type Expectation, Frame, type Step } from "./frame.ts"
 import { Grammar } from "./grammar.ts"
 import { meantBy, respelled, type Spelling } from "./lexeme/respelled.ts"
@@ -6,7 +9,7 @@ import { utf8 } from "./utf8.ts"
 
 const known: WeakMap<Frame, RespelledFrame>[] = []
 
-/** The texts of `grammar` as `spelling` writes them. It must not read tokens. */
+/** Returns the texts of `grammar` as `spelling` writes them. It must not read tokens. */
 export function respelledGrammar(grammar: Grammar, spelling: Spelling): Grammar {
   if (grammar.readsTokens) throw new Error("internal: a token has one spelling")
   const { limits, title } = grammar

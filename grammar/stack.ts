@@ -1,10 +1,11 @@
 /**
- * Interned stacks of frames: equal stacks are the same integer, that is what makes states recur.
+ * Interned stacks of frames: equal stacks are the same integer, which makes states recur.
  *
- * Readings that differ only deep down share what is above: below a frame may lie a *union*, several stacks as one, so that
- * the readings of nested levels add up instead of multiplying (the graph-structured stack of Tomita, Efficient Parsing for
- * Natural Language, 1986, hash-consed). The members of a union have different top frames, which makes equal sets equal, and
- * wait for equally many texts.
+ * Readings that differ only deep down share what is above: below a frame may lie a *union*, several
+ * stacks as one, so that the readings of nested levels add up instead of multiplying (the
+ * graph-structured stack of Tomita, Efficient Parsing for Natural Language, 1986, hash-consed). The
+ * members of a union have different top frames, which makes equal sets equal, and wait for equally
+ * many texts.
  */
 import type { Frame } from "./frame.ts"
 import { grown, moreThan, PairMap, TripleMap, TupleTable } from "./intern.ts"
@@ -12,20 +13,23 @@ import { grown, moreThan, PairMap, TripleMap, TupleTable } from "./intern.ts"
 /** No frame left: the text is complete. */
 export const EmptyStack = 0
 
-/** (frame, 0, 0) → where the member with that frame stands, while two unions are merged. */
+/** (frame, 0, 0) → index of the member with that frame, while two unions are merged. */
 const places = new TripleMap()
 
-// A stack's record: eight integers side by side, since whoever asks for one of them asks for others.
+// A stack's record is eight adjacent integers, since a caller that reads one of them reads others.
 const Fields = 8
 /** The stack below the top frame. */
 const Below = 0
-/** Number of frames. */
+/** Count of the frames. */
 const Depth = 1
-/** Number of frames that need the text read above them. */
+/** Count of the frames that need the text read above them. */
 const Captures = 2
-/** The id of the top frame; the empty stack and unions have none. */
+/** Id of the top frame; the empty stack and unions have none. */
 const FrameId = 3
-/** The stack that was pushed on this one last, and the one that was pushed on the same before that; 0 = none. */
+/**
+ * The stack that was pushed on this one last, and the one pushed before that on the same stack; 0 =
+ * none.
+ */
 const LastChild = 4
 const Sibling = 5
 const ChildCount = 6
@@ -34,19 +38,20 @@ const Symbolic = 1
 const Union = 2
 const NoFrame = -1
 /**
- * Stacks with more others on them find these in a map. A map of all stacks would not stay in a processor's cache: with it the masks of
- * a page of C, 982 tokens and 10,936 stacks, take 22 instead of 21 ms.
+ * A stack with more children than this finds them in a map; others search a sibling list. One map
+ * of all children would fall out of the CPU cache: with it the masks of a page of C, 982 tokens and
+ * 10,936 stacks, take 22 instead of 21 ms.
  */
 const FewChildren = 8
 
 export class StackTable {
-  /** (stack, frame) → the stack, of stacks with many others on them and of unions. */
+  /** (stack, frame) → child, for stacks with many children and for unions. */
   private readonly ids = new PairMap()
   /** Top frame by stack; the empty stack and unions have none. */
   readonly top: Frame[] = [undefined as unknown as Frame]
   /** Shape [count, Fields]. */
   private records = new Int32Array(2 * Fields)
-  /** What is known of unions; null where none was made: most grammars have none. */
+  /** Data of unions. Null if none was made: most grammars have none. */
   private unions: Unions | null = null
 
   constructor() {
@@ -57,7 +62,10 @@ export class StackTable {
     return this.top.length
   }
 
-  /** `frame` on top of `stack`. A level that may come any number of times lies there once: x* x* = x*. */
+  /**
+   * Returns `frame` on top of `stack`. A level that may come any number of times lies there once:
+   * x* x* = x*.
+   */
   push(stack: number, frame: Frame): number {
     const known = this.known(stack, frame.id)
     if (known > 0) return known
@@ -76,7 +84,7 @@ export class StackTable {
     records[at + Captures] = records[from + Captures] + (frame.needsText ? 1 : 0)
     records[at + FrameId] = frame.id
     records[at + Flags] = (records[from + Flags] & Symbolic) | (frame.isSymbolic ? Symbolic : 0)
-    // Behind this it may be found in the map, also where listing others throws.
+    // From here on the map may have the stack, even if listing the others throws.
     if (this.isListed(stack, records[from + ChildCount] + 1)) this.list(stack, frame.id, id)
     records[at + Sibling] = records[from + LastChild]
     records[from + LastChild] = id
@@ -84,7 +92,7 @@ export class StackTable {
     return id
   }
 
-  /** The stack that has the frame on `stack`; 0 where none was made. */
+  /** Returns the child of `stack` with this top frame, or 0. */
   private known(stack: number, frame: number): number {
     const { records } = this
     const from = stack * Fields
@@ -95,12 +103,15 @@ export class StackTable {
     return child
   }
 
-  /** Whether the stacks on `stack`, which are `count`, stand in the map. */
+  /** Returns whether the `count` children of `stack` are in the map. */
   private isListed(stack: number, count: number): boolean {
     return count > FewChildren || this.isUnion(stack)
   }
 
-  /** Puts a new stack on `stack` into the map, and those that are there once they are many. It may throw, and nothing has changed. */
+  /**
+   * Adds a new child of `stack` to the map, with all others once they are many. If it throws,
+   * nothing has changed.
+   */
   private list(stack: number, frame: number, id: number): void {
     const { records } = this
     if (records[stack * Fields + ChildCount] === FewChildren) {
@@ -111,7 +122,10 @@ export class StackTable {
     this.ids.set(stack, frame, id)
   }
 
-  /** The id of a new stack with `frame` on top, and room for its record, which is empty. */
+  /**
+   * Returns the id of a new stack with `frame` on top and makes room for its record, which is
+   * empty.
+   */
   private made(frame: Frame): number {
     const id = this.top.length
     if ((id + 1) * Fields > this.records.length)
@@ -120,7 +134,7 @@ export class StackTable {
     return id
   }
 
-  /** `stack` with `frame` taken off where it lies on top: x* (x* a | b) = x* (a | b). */
+  /** Returns `stack` without `frame` if that lies on top: x* (x* a | b) = x* (a | b). */
   private without(stack: number, frame: Frame): number {
     const members = this.unions?.members.get(stack)
     if (members === undefined) return this.top[stack] === frame ? this.pop(stack) : stack
@@ -131,7 +145,7 @@ export class StackTable {
     return rest
   }
 
-  /** The stacks of a union; a stack that is none is its own member. */
+  /** Returns the stacks of a union. Any other stack is its own member. */
   members(stack: number): readonly number[] {
     return this.unions?.members.get(stack) ?? [stack]
   }
@@ -140,12 +154,18 @@ export class StackTable {
     return (this.records[stack * Fields + Flags] & Union) !== 0
   }
 
-  /** Whether `stack` may become part of a union: no text belongs to one of its readings alone. */
+  /**
+   * Returns whether `stack` may become part of a union: no text belongs to only one of its
+   * readings.
+   */
   canUnite(stack: number): boolean {
     return this.captureCount(stack) === 0
   }
 
-  /** Both stacks as one, which wait for as many texts. Stacks with the same frame on top share it. */
+  /**
+   * Returns the union of both stacks, which wait for as many texts. Stacks with the same top frame
+   * share it.
+   */
   unite(a: number, b: number): number {
     if (a === b) return a
     const [low, high] = a < b ? [a, b] : [b, a]
@@ -158,7 +178,7 @@ export class StackTable {
     return union
   }
 
-  /** All stacks as one, which wait for as many texts. None is a union. */
+  /** Returns the union of all stacks, which wait for as many texts. None is a union. */
   uniteAll(stacks: readonly number[]): number {
     this.unions ??= new Unions()
     return this.unionOf(stacks, this.unions)
@@ -169,10 +189,10 @@ export class StackTable {
     return members.length === 1 ? members[0] : this.union(members, unions)
   }
 
-  /** `stacks`, ascending. What lies below those that share a frame is united. */
+  /** Returns `stacks`, ascending. Those that share a top frame are united below it. */
   private mergedMembers(stacks: readonly number[]): number[] {
     const members: number[] = []
-    /** Places in `members`, and what is united with what is there. */
+    /** Indices in `members`, each with a stack to unite with that member. */
     const shared: number[] = []
     places.clear()
     for (const stack of stacks) {
@@ -185,7 +205,7 @@ export class StackTable {
         members.push(stack)
       }
     }
-    // Only now: uniting what lies below comes here again, and needs `places`.
+    // This comes last, because uniting what lies below calls this function and uses `places`.
     for (let i = 0; i < shared.length; i += 2) {
       const [place, member] = [shared[i], shared[i + 1]]
       const below = this.unite(this.pop(members[place]), this.pop(member))
@@ -194,7 +214,7 @@ export class StackTable {
     return members.sort((a, b) => a - b)
   }
 
-  /** The id of the frame on top; -1: the empty stack and unions have none. */
+  /** Returns the id of the top frame; -1 for the empty stack and unions. */
   frameId(stack: number): number {
     return this.records[stack * Fields + FrameId]
   }
@@ -216,17 +236,17 @@ export class StackTable {
     return id
   }
 
-  /** What lies below the top frame; a union has none. */
+  /** Returns the stack below the top frame. Unions have none. */
   pop(stack: number): number {
     return this.records[stack * Fields + Below]
   }
 
-  /** How many frames need the text that is read above them. */
+  /** Returns how many frames need the text that is read above them. */
   captureCount(stack: number): number {
     return this.records[stack * Fields + Captures]
   }
 
-  /** Whether what is read depends on a text that is not known. */
+  /** Returns whether what is read depends on a text that is not known. */
   isSymbolic(stack: number): boolean {
     return (this.records[stack * Fields + Flags] & Symbolic) !== 0
   }
@@ -237,11 +257,11 @@ export class StackTable {
 }
 
 class Unions {
-  /** The stacks of a union, ascending, with different frames on top. By stack. */
+  /** Members of each union by stack, ascending, with different top frames. */
   readonly members = new Map<number, readonly number[]>()
   readonly tuples = new TupleTable()
-  /** By id in `tuples`. */
+  /** Stack of each union, by id in `tuples`. */
   readonly stacks: (number | undefined)[] = []
-  /** (smaller, larger) → both together. */
+  /** (smaller, larger) → their union. */
   readonly united = new PairMap()
 }

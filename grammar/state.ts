@@ -1,15 +1,18 @@
 /**
  * Threads and states: the pushdown automaton over bytes.
  *
- * A thread is (lexeme state, stack, text): reading this lexeme; when it ends, the top frame says what follows. `text`
- * is what was read since some frame was pushed that wants to know it (keys, unique items), else 0. A state is an
- * interned, sorted set of threads; more than one only where the text so far is ambiguous. A lexeme that may end here
- * has its followers in the set already, so that reading a byte looks at lexemes alone.
+ * A thread is (lexeme state, stack, text): it reads this lexeme, and when that ends, the top frame
+ * returns what follows. `text` is what was read since a frame was pushed that needs it (keys,
+ * unique items), else 0. A state is an interned, sorted set of threads. It has more than one only
+ * if the text so far is ambiguous. If a lexeme may end here, the set has its followers already, so
+ * reading a byte depends on lexemes only.
  *
- * Every thread has a way to the end: lexemes keep only live states, frames offer only what can be finished.
+ * Every thread can reach the end: lexemes keep only live states, and frames return only steps that
+ * can be finished.
  *
- * Threads that read alike can be one over a union of their stacks (`readings.ts`). Grammars of rules (`Grammar.unites`) unite as
- * threads are added, since most of their readings are alike. JSON has few readings: there a state is looked at once it has many.
+ * Threads that read alike can be one over a union of their stacks (`readings.ts`). Grammars of
+ * rules (`Grammar.unites`) unite threads as they are added, since most of their readings are alike.
+ * JSON has few readings, so a state unites its threads only if there are many.
  */
 import { checkLimit, placed } from "./errors.ts"
 import { FollowerTable } from "./followers.ts"
@@ -23,7 +26,7 @@ import { NoText, Texts } from "./texts.ts"
 
 /** The state without threads: nothing may follow. */
 export const DeadState = 0
-/** Room for five threads: so small an array costs a fraction, see `intern.ts`. */
+/** Room for five threads. So small an array costs a fraction, see `intern.ts`. */
 const FewThreads = 15
 
 export class States {
@@ -38,16 +41,17 @@ export class States {
   /** Lexeme states and stacks of a state's threads, pairwise. */
   private readonly shapes = new TupleTable()
   private readonly key = new Int32Array(3)
-  /** Threads of the state that is interned. */
+  /** Threads of the state that is being interned. */
   private ids = new Int32Array(8)
-  /** Lexeme states and stacks of the shape that is interned. */
+  /** Lexeme states and stacks of the shape that is being interned. */
   private pairs = new Int32Array(8)
   /**
-   * Lexemes that have ended in the state under construction and cannot go on, with their stacks and texts: they are no threads any more,
-   * and what follows them is added once. Null where readings are not united as they are added.
+   * Ended lexemes of the state under construction that cannot continue, with their stacks and
+   * texts. They are not threads any more, and their followers are added once. Null if threads are
+   * not united as they are added.
    */
   private readonly passed: TripleMap | null
-  /** Numbers in `scratch` above which readings are united. */
+  /** A count of numbers in `scratch` above which threads are united. */
   private readonly many: number
   readonly start: number
 
@@ -56,24 +60,24 @@ export class States {
   private used = 0
   private reading = new Int32Array(FewThreads)
 
-  /** The threads of a state are united where it has more than `many`. */
+  /** Makes the states of `grammar`. A state with more than `many` threads has them united. */
   constructor(grammar: Grammar, many = ManyThreads) {
     this.grammar = grammar
     this.followers = new FollowerTable(this.stacks, grammar)
     this.passed = grammar.unites ? new TripleMap() : null
-    // Budgets are counted along stacks: those of a union are not.
+    // Budgets are counted along stacks, which is not possible in a union.
     this.many = grammar.budgets.length > 0 ? Number.POSITIVE_INFINITY : 3 * many
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.start = this.begin(grammar.start)
   }
 
-  /** Threads of all states so far, each once. */
+  /** Count of different threads of all states so far. */
   get knownThreads(): number {
     return this.threads.count - 1
   }
 
-  /** States met so far. */
+  /** Count of the states so far. */
   get count(): number {
     return this.states.count
   }
@@ -82,12 +86,12 @@ export class States {
     return this.states.bytes + this.threads.bytes + this.texts.bytes
   }
 
-  /** Whether the text so far is complete. */
+  /** Returns whether the text so far is complete. */
   isAccepting(state: number): boolean {
     return this.states.length(state) > 0 && this.states.at(state, 0) === 0
   }
 
-  /** Whether the text so far is complete and nothing may follow. */
+  /** Returns whether the text so far is complete and nothing may follow. */
   isExhausted(state: number): boolean {
     return this.states.length(state) === 1 && this.states.at(state, 0) === 0
   }
@@ -96,7 +100,7 @@ export class States {
     return this.states.length(state)
   }
 
-  /** Lexeme state of thread `index`; `Dead` stands for the end of the text. */
+  /** Returns the lexeme state of thread `index`; `Dead` stands for the end of the text. */
   lexemeState(state: number, index: number): number {
     return this.threads.at(this.states.at(state, index), 0)
   }
@@ -105,7 +109,7 @@ export class States {
     return this.threads.at(this.states.at(state, index), 1)
   }
 
-  /** Id of thread `index`; 0 is the end of the text. */
+  /** Returns the id of thread `index`; 0 is the end of the text. */
   thread(state: number, index: number): number {
     return this.states.at(state, index)
   }
@@ -122,22 +126,22 @@ export class States {
     return this.threads.at(thread, 1)
   }
 
-  /** Ids of the threads of a state, ascending. */
+  /** Returns the ids of the threads of a state, ascending. */
   threadsOf(state: number): number[] {
     return Array.from(this.states.view(state))
   }
 
-  /** The state of these threads, without what follows them where their lexemes may end. */
+  /** Returns the state of these threads. Adds no followers if their lexemes may end. */
   stateOf(threads: readonly number[]): number {
     return this.states.intern([...new Set(threads)].sort((a, b) => a - b))
   }
 
-  /** `thread` over another stack. */
+  /** Returns `thread` over another stack. */
   threadOn(thread: number, stack: number): number {
     return this.threads.intern([this.threads.at(thread, 0), stack, this.threads.at(thread, 2)])
   }
 
-  /** The state at the beginning of `steps`, with nothing below. */
+  /** Returns the state at the beginning of `steps`, over the empty stack. */
   begin(steps: readonly Step[]): number {
     this.used = 0
     this.passed?.clear()
@@ -146,7 +150,7 @@ export class States {
     return this.internScratch()
   }
 
-  /** A dense id of the lexeme states and stacks of `state`, texts aside. */
+  /** Returns a dense id of the lexeme states and stacks of `state`, without texts. */
   shape(state: number): number {
     const count = this.states.length(state)
     if (2 * count > this.pairs.length) this.pairs = new Int32Array(4 * count)
@@ -157,7 +161,7 @@ export class States {
     return this.shapes.intern(this.pairs, 2 * count)
   }
 
-  /** The state after `bytes[start .. end)`, or `DeadState`. */
+  /** Returns the state after `bytes[start .. end)`, or `DeadState`. */
   advance(state: number, bytes: Uint8Array, start = 0, end = bytes.length): number {
     const count = this.states.length(state)
     this.used = 0
@@ -173,14 +177,17 @@ export class States {
     return this.internScratch()
   }
 
-  /** The state with the threads of both, for what can be read in two ways at once: as text, and by the id of its token. */
+  /**
+   * Returns the state with the threads of both, for a token that can be read as text and by its id.
+   */
   unite(state: number, other: number): number {
     return other === DeadState ? state : this.stateOf([...this.threadsOf(state), ...this.threadsOf(other)])
   }
 
   /**
-   * The pointer that asks for what is read, for refusals: that of the value where its container tells it by how it began, else
-   * that of what is around it. Empty where nothing knows one.
+   * Returns the pointer to what requires the current text, for refusals: that of the value if its
+   * container knows it by how it began, else that of what surrounds it. Empty if no frame knows
+   * one.
    */
   pathOf(lexemeState: number, stack: number): string {
     const { stacks } = this
@@ -213,14 +220,17 @@ export class States {
       }
       if (this.used > this.many) this.uniteScratch()
     } catch (error) {
-      // Names of their own: what a closure holds would be slow in the loop.
+      // These copies are for the closure: captured variables would be slow in the loop.
       const lexemeState = before[i]
       const stack = before[i + 1]
       throw placed(error, () => this.pathOf(lexemeState, stack))
     }
   }
 
-  /** `text`, which is read above `below`, as it is above `stack`. */
+  /**
+   * Adapts `text`, which was read above `below`, to `stack`, by a mark for each new frame that
+   * needs it.
+   */
   private marked(text: number, below: number, stack: number): number {
     const outer = this.stacks.captureCount(below)
     return this.texts.withMarks(outer > 0 ? text : NoText, this.stacks.captureCount(stack) - outer)
@@ -234,7 +244,7 @@ export class States {
     scratch[this.used++] = text
   }
 
-  /** Adds a thread to `scratch`, and whatever follows if its lexeme may end here. */
+  /** Adds a thread to `scratch`, and its followers if its lexeme may end here. */
   private add(lexemeState: number, stack: number, text: number): void {
     const { scratch, used } = this
     for (let i = 0; i < used; i += 3) {
@@ -243,7 +253,8 @@ export class States {
     if (this.passed !== null) {
       const at = this.placeBeside(lexemeState, stack, text)
       if (at >= 0) {
-        // What follows both has been added with the first of them, and follows for this one below.
+        // The followers of both were added with the first of them; those of this one are added
+        // below.
         const both = this.stacks.unite(scratch[at], stack)
         if (both === scratch[at]) return
         scratch[at] = both
@@ -260,7 +271,8 @@ export class States {
       return
     }
     const frame = this.stacks.top[stack]
-    // Where readings are joined there is no frame: what lies below the members of the union waits for as many texts as they do.
+    // A union as top stack has no frame; what lies below its members waits for as many texts as
+    // they do.
     const below = frame === undefined ? stack : this.stacks.pop(stack)
     if (frame?.needsText) {
       const { segment, outer } = this.texts.split(text)
@@ -275,7 +287,10 @@ export class States {
     }
   }
 
-  /** Unites the threads in `scratch` that can be, and joins them where many are left; not those of grammars that unite on the way. */
+  /**
+   * Unites the threads in `scratch` that can be united, and joins them if many are left, unless the
+   * grammar unites as threads are added.
+   */
   private uniteScratch(): void {
     const { stacks, scratch } = this
     this.used = uniteReadings(stacks, scratch, this.used)
@@ -283,13 +298,16 @@ export class States {
       this.used = joinReadings(stacks, scratch, this.used, this.grammar.limits)
   }
 
-  /** Throws where more readings are open than may be, also when those that can be are united. */
+  /** Throws if more readings are open than allowed after uniting them. */
   private checkThreads(): void {
     if (this.used > this.many) this.uniteScratch()
     checkLimit(this.grammar.limits, "threads.open", this.used / 3)
   }
 
-  /** Where the stack of a thread lies in `scratch` that reads the same lexeme under the same frame; -1: there is none. */
+  /**
+   * Returns the index in `scratch` of the stack of a thread that reads the same lexeme under the
+   * same frame, or -1.
+   */
   private placeBeside(lexemeState: number, stack: number, text: number): number {
     const { scratch, used, stacks } = this
     const frame = stacks.top[stack]
@@ -309,7 +327,7 @@ export class States {
     }
   }
 
-  /** The end of the text is thread 0: it sorts first. */
+  /** Adds the end of the text, which is thread 0 and sorts first. */
   private addDone(): void {
     const { scratch, used } = this
     for (let i = 0; i < used; i += 3) if (scratch[i] === Dead) return
@@ -330,7 +348,7 @@ export class States {
       this.key[1] = scratch[3 * i + 1]
       this.key[2] = scratch[3 * i + 2]
       const id = this.threads.intern(this.key, 3)
-      // Few threads, nearly in order: insertion.
+      // Insertion sort, since there are few threads, nearly in order.
       let at = i
       for (; at > 0 && ids[at - 1] > id; at--) ids[at] = ids[at - 1]
       ids[at] = id

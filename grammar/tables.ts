@@ -1,9 +1,10 @@
 /**
- * What the process keeps for all grammars: states, and what was computed about them.
+ * What the process keeps for all grammars: states, and results computed about them.
  *
- * States (expressions, contents, names, lexeme states) are integers that grammars hold: they stay. What is computed from a
- * state (its row, its derivatives, its lengths) is found again from the state alone, with the same answer: above a bound
- * it is forgotten, all at once, before the next compilation. Nothing is walking then, since everything is synchronous.
+ * States (expressions, contents, names, lexeme states) are integers that grammars hold, so they
+ * stay. Results (rows, derivatives, lengths) depend on the state alone and can be computed again.
+ * Above a bound they are all forgotten at once before the next compilation. No walk is under way
+ * then, since everything is synchronous.
  */
 
 import { forgetLengths, lengthBytes } from "./lexeme/expr/counter.ts"
@@ -15,18 +16,18 @@ import { lexemes } from "./lexeme/table.ts"
 
 /** Bytes by table. */
 export interface TableBytes {
-  /** States: these only grow. */
+  /** States, which only grow. */
   expressions: number
   contents: number
   names: number
   lexemeStates: number
-  /** What is computed from them: bounded by `trimTables`. */
+  /** Results computed from them, which `trimTables` bounds. */
   rows: number
   derivatives: number
   lengths: number
 }
 
-/** Bytes of rows, of derivatives and of lengths that stay from one compilation to the next. */
+/** Bytes of rows, of derivatives and of lengths that may stay from one compilation to the next. */
 const MaxBytes = { rows: 24 << 20, derivatives: 64 << 20, lengths: 64 << 20 }
 
 export function tableBytes(): TableBytes {
@@ -42,7 +43,7 @@ export function tableBytes(): TableBytes {
   }
 }
 
-/** Forgets what takes more than its share of bytes. Constant time where nothing does. */
+/** Forgets the tables that are above their bounds. Constant time if none is. */
 export function trimTables(max: typeof MaxBytes = MaxBytes): void {
   if (lexemes.rowBytes > max.rows) lexemes.forgetRows()
   if (derivativeBytes() > max.derivatives) forgetDerivatives()

@@ -1,34 +1,42 @@
 /**
- * A tape: what a text was read from, for those who read it again. Its bytes, and which tokens wrote them.
+ * A tape: the bytes of a text with the tokens that wrote them, for readers of the text after its
+ * end.
  *
- * A grammar may mean a token by its id, and count tokens, so bytes alone do not say how a text was read. A token that is read
- * by its id and writes nothing stands on the tape as one byte that no text holds.
+ * A grammar may name a token by its id, and count tokens, so the bytes alone do not say how a text
+ * was read. A token that is read by its id and writes nothing is one byte on the tape, which no
+ * text contains.
  */
 import { TokenBytes, TokenMark, tokenAt } from "./lexeme/token.ts"
 
 export interface Tape {
-  /** `TokenMark` for a token that is read by its id alone. Shape [N]. */
+  /** Bytes of the text; `TokenMark` for a token that is read by its id only. Shape [N]. */
   readonly bytes: Uint8Array
-  /** Index of the token that a byte is part of; −1: it was read as a byte. Ascending. Shape [N]. */
+  /** Index of the token that wrote each byte; −1 if it was read as a byte. Ascending. Shape [N]. */
   readonly tokenOf: Int32Array
   /** Ids of the tokens. */
   readonly ids: readonly number[]
-  /** The byte behind each token. */
+  /** Offset of the end of each token. */
   readonly ends: readonly number[]
 }
 
-/** A span of a tape that the grammar names. */
+/** A named span of a tape. */
 export interface Capture {
   readonly name: string
   readonly start: number
   readonly end: number
-  /** Bytes between `start` and `end` without those that the grammar hides from captures around them, in their order. */
+  /**
+   * Bytes between `start` and `end`, in order, without those that the grammar hides from outer
+   * captures.
+   */
   readonly bytes: Uint8Array
 }
 
-/** What can say what is captured of a text. */
+/** Finds the captures of a text. */
 export interface CaptureReader {
-  /** The captures of a complete text, by their start, outer ones before inner ones; null: the text is not complete. */
+  /**
+   * Returns the captures of a complete text by their start, outer ones before inner ones; null if
+   * the text is not complete.
+   */
   read(tape: Tape): readonly Capture[] | null
 }
 
@@ -39,7 +47,7 @@ export class TapeWriter {
   private readonly ids: number[] = []
   private readonly ends: number[] = []
 
-  /** Bytes that belong to no token; four that stand for a token are that token. */
+  /** Adds bytes that belong to no token. Four bytes that stand for a token are that token. */
   addBytes(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at++) {
       if (bytes[at] === TokenMark) {
@@ -52,7 +60,7 @@ export class TapeWriter {
     }
   }
 
-  /** A token and what it writes. */
+  /** Adds a token and the bytes that it writes. */
   addToken(id: number, bytes: Uint8Array): void {
     for (const byte of bytes.length === 0 ? [TokenMark] : bytes) {
       this.bytes.push(byte)
@@ -68,7 +76,7 @@ export class TapeWriter {
   }
 }
 
-/** The tape behind its first `count` bytes; a token that is cut is one still. */
+/** Returns the tape after its first `count` bytes. A token that is cut stays one token. */
 export function tapeBehind({ bytes, tokenOf, ids, ends }: Tape, count: number): Tape {
   return {
     bytes: bytes.subarray(count),
@@ -80,13 +88,13 @@ export function tapeBehind({ bytes, tokenOf, ids, ends }: Tape, count: number): 
 
 const noBytes = new Uint8Array(0)
 
-/** The index of the token that begins at `at`; −1 for none. */
+/** Returns the index of the token that begins at `at`; −1 if none does. */
 export function tokenBeginningAt({ tokenOf }: Tape, at: number): number {
   if (at >= tokenOf.length || (at > 0 && tokenOf[at - 1] === tokenOf[at])) return -1
   return tokenOf[at]
 }
 
-/** How many tokens have a byte from `start` to `end`. */
+/** Returns the count of tokens that have a byte from `start` to `end`. */
 export function countTokens({ tokenOf }: Tape, start: number, end: number): number {
   let count = 0
   for (let at = start, last = -1; at < end; at++) {

@@ -1,21 +1,21 @@
 /**
- * What was read since some frame was pushed that needs to know it (a key, an item among unique
- * ones): interned byte by byte, so that equal texts are the same integer. Several frames may wait,
- * one above the other: what each needs begins with a mark, here `|`. An array of unique items, in
- * which an object needs its keys:
+ * The bytes read since a frame was pushed that needs them (a key, an item among unique ones):
+ * interned byte by byte, so that equal texts are the same integer. Several frames may wait, one
+ * above the other; the text of each begins with a mark, here `|`. An array of unique items, whose
+ * object needs its keys:
  *
  *     read     text
  *     [        |          the array waits for an item
  *     {        |{|        the object waits for a key
  *     "k"      |{|"k"
- *              |{"k"      the key has ended: the object was given `"k"`, the array goes on
+ *              |{"k"      the key has ended: the object got `"k"`, the array still waits
  *     :1       |{"k":1
  */
 import { TupleTable } from "./intern.ts"
 
-/** Text that nobody asks for. */
+/** The text if no frame needs one. */
 export const NoText = 0
-/** In a text: a frame that needs what follows was pushed here. */
+/** Marks in a text where a frame was pushed that needs what follows. */
 const Mark = 256
 
 export class Texts {
@@ -31,7 +31,7 @@ export class Texts {
     return this.table.bytes
   }
 
-  /** `text` and a byte more. */
+  /** Returns `text` with a byte appended. */
   withByte(text: number, byte: number): number {
     this.key[0] = text
     this.key[1] = byte
@@ -44,14 +44,14 @@ export class Texts {
     return at
   }
 
-  /** `text` under `count` frames more that need what follows. */
+  /** Returns `text` with `count` marks appended, for new frames that need what follows. */
   withMarks(text: number, count: number): number {
     let at = text
     for (let i = 0; i < count; i++) at = this.withByte(at, Mark)
     return at
   }
 
-  /** The bytes since the last mark, and the text before that mark. */
+  /** Returns the bytes since the last mark, and the text before that mark. */
   split(text: number): { segment: Uint8Array; outer: number } {
     const bytes: number[] = []
     let at = text
