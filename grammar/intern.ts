@@ -17,9 +17,7 @@
  */
 const FirstRoom = 16
 
-/**
- * Tables above this size grow by a half, since doubling would leave half of the largest ones empty.
- */
+/** Tables above this size grow by a half: doubling would leave half of the largest ones empty. */
 const LargeRoom = 1 << 18
 
 /** Returns a size above `room`. It leaves V8's heap at once, then doubles each time. */
@@ -186,9 +184,7 @@ export class QuadTable {
   }
 }
 
-/**
- * Returns whether one more than `filled` entries would take more than three quarters of the slots.
- */
+/** Returns whether one more than `filled` entries would take more than 3/4 of the slots. */
 function isFull(filled: number, slots: Int32Array): boolean {
   return 8 * (filled + 1) > 3 * slots.length
 }
@@ -267,10 +263,7 @@ export class PairMap {
   }
 }
 
-/**
- * (a, b, c) → value, all integers, the value not negative; or a set of triples. Made to be cleared
- * often.
- */
+/** (a, b, c) → value, all integers, the value not negative; or a set of triples. Cleared often. */
 export class TripleMap {
   private size = 0
   private round = 1

@@ -169,23 +169,16 @@ export const fixedBounds = {
 
   // Sizes of texts beyond any practical use.
   /**
-   * Bytes of a shortest text of a pattern, a lexeme or a rule, and of what a begun part of it may
-   * still need.
+   * Bytes of a shortest text of a pattern, lexeme or rule, and of what a begun part may still need.
    */
   shortestBytes: 1 << 20,
-  /**
-   * UTF-16 units of the shortest value of a schema anywhere in a text; also minLength, minItems and
-   * the like.
-   */
+  /** UTF-16 units of the shortest value of a schema anywhere in a text; also minLength etc. */
   witnessUnits: 1 << 20,
   /** UTF-16 units of an item that is compared with others. */
   comparedUnits: 1 << 17,
 
   // Searches whose results all constraints share.
-  /**
-   * Automaton states to find a text that a pattern accepts, and expressions that are made
-   * meanwhile.
-   */
+  /** Automaton states to find a text that a pattern accepts, and expressions made meanwhile. */
   emptinessStates: 40_000,
   emptinessExprs: 400_000,
   /** Words of the derivatives that one row of a pattern needs. */

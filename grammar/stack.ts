@@ -26,10 +26,7 @@ const Depth = 1
 const Captures = 2
 /** Id of the top frame; the empty stack and unions have none. */
 const FrameId = 3
-/**
- * The stack that was pushed on this one last, and the one pushed before that on the same stack; 0 =
- * none.
- */
+/** The child that was made last, and the sibling that was made before this stack; 0 = none. */
 const LastChild = 4
 const Sibling = 5
 const ChildCount = 6
@@ -62,10 +59,7 @@ export class StackTable {
     return this.top.length
   }
 
-  /**
-   * Returns `frame` on top of `stack`. A level that may come any number of times lies there once:
-   * x* x* = x*.
-   */
+  /** Returns `frame` on top of `stack`. If idempotent, it lies there once: x* x* = x*. */
   push(stack: number, frame: Frame): number {
     const known = this.known(stack, frame.id)
     if (known > 0) return known
@@ -122,10 +116,7 @@ export class StackTable {
     this.ids.set(stack, frame, id)
   }
 
-  /**
-   * Returns the id of a new stack with `frame` on top and makes room for its record, which is
-   * empty.
-   */
+  /** Returns the id of a new stack with `frame` on top. Makes room for its record. */
   private made(frame: Frame): number {
     const id = this.top.length
     if ((id + 1) * Fields > this.records.length)
@@ -154,17 +145,13 @@ export class StackTable {
     return (this.records[stack * Fields + Flags] & Union) !== 0
   }
 
-  /**
-   * Returns whether `stack` may become part of a union: no text belongs to only one of its
-   * readings.
-   */
+  /** Returns whether `stack` may join a union: no text belongs to only one of its readings. */
   canUnite(stack: number): boolean {
     return this.captureCount(stack) === 0
   }
 
   /**
-   * Returns the union of both stacks, which wait for as many texts. Stacks with the same top frame
-   * share it.
+   * Returns the union of both stacks, which wait for as many texts. Equal top frames are shared.
    */
   unite(a: number, b: number): number {
     if (a === b) return a

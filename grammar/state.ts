@@ -177,17 +177,14 @@ export class States {
     return this.internScratch()
   }
 
-  /**
-   * Returns the state with the threads of both, for a token that can be read as text and by its id.
-   */
+  /** Returns the state with the threads of both, for tokens that are read as text and by id. */
   unite(state: number, other: number): number {
     return other === DeadState ? state : this.stateOf([...this.threadsOf(state), ...this.threadsOf(other)])
   }
 
   /**
    * Returns the pointer to what requires the current text, for refusals: that of the value if its
-   * container knows it by how it began, else that of what surrounds it. Empty if no frame knows
-   * one.
+   * container knows it by how it began, else that of what surrounds it. Empty if unknown.
    */
   pathOf(lexemeState: number, stack: number): string {
     const { stacks } = this
@@ -227,10 +224,7 @@ export class States {
     }
   }
 
-  /**
-   * Adapts `text`, which was read above `below`, to `stack`, by a mark for each new frame that
-   * needs it.
-   */
+  /** Adapts `text` above `below` to `stack`: adds a mark for each new frame that needs it. */
   private marked(text: number, below: number, stack: number): number {
     const outer = this.stacks.captureCount(below)
     return this.texts.withMarks(outer > 0 ? text : NoText, this.stacks.captureCount(stack) - outer)

@@ -16,10 +16,7 @@ import { WideRows } from "./widerows.ts"
 
 /** The state that accepts no text. Every other state can reach an accepting one. */
 export const Dead = 0
-/**
- * The tag of a lexeme with only one ending. A lexeme of several alternatives may have other tags
- * too.
- */
+/** The tag of a lexeme with only one ending. A lexeme with several may have other tags too. */
 export const PlainTag = 1
 /** Target of an edge that has not been computed yet. */
 const Unmade = -1
@@ -57,26 +54,18 @@ export class LexemeTable {
   private readonly kinds: LexemeKind[] = []
   /** Tag of the text that ends in a state; 0 = not accepting. Shape [S]. */
   tags = new Int32Array(1024)
-  /**
-   * Count of states with known tags: all, unless an error was thrown when the last ones were made.
-   */
+  /** Count of states with known tags: all, unless an error was thrown for the last ones. */
   private tagCount = 0
   /**
    * The row of each state. Shape [S]. 0: not made yet. r > 0: a wide row at `wide.values[r]`. -e <
    * 0: a narrow row at `edges[e]`.
    */
   rows = new Int32Array(1024)
-  /**
-   * Narrow rows: base, count of edges, then (byte, target or `Unmade`) for each edge, bytes
-   * ascending.
-   */
+  /** Narrow rows: base, count of edges, then (byte, target or `Unmade`) by ascending byte. */
   edges = new Int32Array(4096)
   wide = new WideRows()
   private edgeEnd = 1
-  /**
-   * A scratch row for each expansion under way: a kind may expand other states while it fills a
-   * row.
-   */
+  /** A scratch row for each nested expansion: a kind may expand states while it fills a row. */
   private readonly scratch: Row[] = []
   private depth = 0
 
@@ -135,7 +124,7 @@ export class LexemeTable {
   }
 
   /**
-   * Returns [kind, a, b, c] of a state of this kind, else null. Valid until the next state is made.
+   * Returns [kind, a, b, c] of a state of this kind, else null. Valid until a new state is made.
    */
   describe(kind: number, state: number): Int32Array | null {
     return this.tuples.at(state, 0) === kind ? this.tuples.view(state) : null
@@ -250,9 +239,7 @@ export class LexemeTable {
     return at
   }
 
-  /**
-   * Returns the tag after `bytes`. Reads `tags` last, because new states may replace that array.
-   */
+  /** Returns the tag after `bytes`. Reads `tags` last: new states may replace that array. */
   tagAfter(state: number, bytes: Iterable<number>): number {
     const end = this.run(state, bytes)
     return this.tags[end]

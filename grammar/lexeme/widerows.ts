@@ -12,14 +12,9 @@ import { grown, moreThan } from "../intern.ts"
 const Bytes = 256
 
 export class WideRows {
-  /**
-   * Row after row, from index 1: the offset of its split in `classes`, then a target for each
-   * class.
-   */
+  /** Row after row, from index 1: offset of its split in `classes`, then a target per class. */
   values = new Int32Array(1024)
-  /**
-   * Classes of the bytes, split after split. They are numbered by first byte. Shape [splits · 256].
-   */
+  /** Classes of the bytes, split by split, numbered by first byte. Shape [splits · 256]. */
   classes = new Uint8Array(8 * Bytes)
   /** Count of the classes of each split. */
   private readonly counts: number[] = []
@@ -34,10 +29,7 @@ export class WideRows {
     return 4 * this.values.length + this.classes.length
   }
 
-  /**
-   * Adds the row with these targets by byte and returns its start in `values`. Shape of `row`:
-   * [256].
-   */
+  /** Adds the row with these targets and returns its start in `values`. Shape of `row`: [256]. */
   add(row: Int32Array): number {
     const count = this.divide(row)
     const split = this.internSplit(count)

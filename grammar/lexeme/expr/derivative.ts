@@ -75,10 +75,7 @@ export function derivative(id: ExprId, byte: number): ExprId {
   return next >= 0 ? next : targetAt(rowOf(id), byte)
 }
 
-/**
- * Returns the id of the row of `id`. Throws `limit` if it and the rows that it needs make too many
- * expressions.
- */
+/** Returns the id of the row of `id`. Throws `limit` if that takes too many expressions. */
 export function rowOf(id: ExprId): number {
   const row = knownRow(id)
   return row >= 0 ? row : makeRow(id, findRow)

@@ -39,9 +39,7 @@ export function oneByte(byte: number): ExprId {
   return singles[byte]
 }
 
-/**
- * First and last code point, lead byte mask and count of continuation bytes of each UTF-8 length.
- */
+/** First and last code point, lead byte mask, count of continuation bytes; by UTF-8 length. */
 const forms = [
   { first: 0, last: 0x7f, lead: 0, more: 0 },
   { first: 0x80, last: 0x7ff, lead: 0xc0, more: 1 },
