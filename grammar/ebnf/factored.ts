@@ -1,10 +1,10 @@
 /**
  * Joins hundreds of alternatives that begin with different texts into one lexeme: a trie of the
- * texts, with what follows each.
+ * texts, with the continuation of each.
  *
- * Alternatives that share a prefix (`{"name":"…` of five hundred tools) would be as many readings
- * of it, each with its own thread. As one lexeme they are one thread until the text says which of
- * them it is.
+ * Five hundred tools begin with `{"name":"…`: as alternatives, they would be five hundred readings
+ * of this prefix, each with its own thread. As one lexeme they are one thread until the text says
+ * which of them it is.
  */
 import { EmptyLexeme } from "../budget.ts"
 import { concatenate } from "../bytes.ts"

@@ -1,16 +1,16 @@
 /**
- * Solves rules that begin with each other together.
+ * Solves groups of rules that begin with each other.
  *
  * Their linear forms are equations: A_k = Σ A_j·m_jk + b_k. A text of A_i begins with some b_j,
  * which completes A_j. From there, m_jk completes A_k, and so on, until A_i is complete (the
  * left-corner transform: Rosenkrantz & Lewis, Deterministic left corner parsing, 1970). What may
- * follow a complete A_j on the way to A_i is a term: for each m_jk an alternative, m_jk and then
- * what follows A_k. If A_i is on all cycles of these ways, they are one loop (Arden 1961). For
- * other cycles, new rules are made. These end with each other. They begin with each other only if
- * nothing is read between, so solving them in turn yields ways that read nothing, and ends there.
- * The cost is linear in the equations for each A_i that is requested. Eliminating one rule after
- * the other is not an alternative: its terms for sixteen operators had more places than memory
- * holds.
+ * follow a complete A_j on the way to A_i is a term. It has an alternative for each m_jk: m_jk,
+ * then what may follow A_k. If A_i is on all cycles, the cycles are one loop (Arden 1961). For
+ * other cycles, new rules are made, which end with each other. They begin with each other only
+ * through parts that read nothing. Solving them in turn yields such parts again, and there the
+ * recursion ends. The cost is linear in the equations for each A_i that is requested. Eliminating
+ * one rule after the other is not an alternative: its terms for sixteen operators had more places
+ * than memory holds.
  */
 import { checkTime } from "../deadline.ts"
 import { Kind, type LinearForm, type Term, type Terms } from "./terms.ts"
@@ -137,9 +137,9 @@ export class LeftCorners {
   }
 
   /**
-   * Returns all members, each after those that it can complete, as far as there are no cycles that
-   * avoid `goal`. `rounds` has the members at which such cycles were met again. Depth first,
-   * without recursion.
+   * Returns all members, each after those that it can complete. Where a cycle avoids `goal` this
+   * order is impossible; `rounds` has the members at which such cycles close. Depth first, without
+   * recursion.
    */
   private inOrder(goal: number): { order: readonly number[]; rounds: ReadonlySet<number> } {
     const order: number[] = []

@@ -1,20 +1,21 @@
 /**
- * Compressed steps, for terms that have too many steps to list.
+ * Shared steps: a compact form of the steps of terms that have too many to list.
  *
- * Rules of greedy lexemes come in versions, and ten levels of operators in the product of these
- * versions: a hundred thousand steps over fifty lexemes. But the levels themselves are few. So each
- * rule that can begin a text is a place, and is reached from the rules that begin with it.
+ * Rules with greedy lexemes exist in several versions, and ten levels of operators in all
+ * combinations of these versions: a hundred thousand steps over fifty lexemes. But the levels
+ * themselves are few. So each rule that can begin a text is a place, and is reached from the rules
+ * that begin with it.
  */
 import { EmptyLexeme } from "../budget.ts"
 import type { Frame, SharedSteps, Step } from "../frame.ts"
 import type { NormalRules } from "./normal.ts"
 import { Kind, type LinearForm, type Term } from "./terms.ts"
 
-/** Terms with at most this many steps have them listed. */
+/** Steps up to this number are listed. */
 const ManySteps = 2_048
 /**
- * Steps are not shared either if they are at most this many times the size of their shared form.
- * Thousands of tools are as many steps either way, and listed steps become one lexeme.
+ * Steps are also listed if their number is at most this many times the size of the shared form.
+ * Thousands of tools are as many steps in either form, and listed steps become one lexeme.
  */
 const ManyTimes = 8
 /** Counts saturate here. */
@@ -41,8 +42,8 @@ export class StepSharing {
   private readonly counts = new Map<number, number>()
 
   /**
-   * Shares steps if there are more than `maxSteps`, and more than `times` as many as places, and
-   * edges between them, in the shared form.
+   * Steps are shared if there are more than `maxSteps`, and more than `times` as many as the shared
+   * form has steps and edges.
    */
   constructor(normal: NormalRules, parts: StepParts, maxSteps = ManySteps, times = ManyTimes) {
     this.normal = normal

@@ -24,12 +24,12 @@ export class RuleLanguage {
   private readonly branchFrames = new Map<number, BranchFrame>()
   private readonly termSteps = new Map<Term, readonly Step[]>()
   private readonly ruleSteps = new Map<number, readonly Step[]>()
-  /** By lexeme that reads exactly one text: this text. */
+  /** The text of each lexeme that reads exactly one text. */
   private readonly texts = new Map<number, Uint8Array>()
   private readonly sharing: StepSharing
   private readonly ends: ShortestTexts
 
-  /** Steps above `maxSteps` and `times` (see `StepSharing`) are not listed. */
+  /** Steps are shared instead of listed above `maxSteps` and `times`, see `StepSharing`. */
   constructor(normal: NormalRules, maxSteps?: number, times?: number) {
     this.terms = normal.terms
     this.normal = normal

@@ -45,7 +45,9 @@ export function substringExpr(chunks: readonly string[], path: string, limits: L
   return expr
 }
 
-/** By the chunks. Machines are never freed, like all expressions, so equal ones are shared. */
+/**
+ * Memoized by the chunks. Machines are never freed, like all expressions, so equal ones are shared.
+ */
 const known = new Map<string, ExprId>()
 
 /** Letters lead from state to state; state 0 is the start. */

@@ -115,9 +115,9 @@ export class Terms {
   private ownRules = 0
   /** Loops that begin with a run of an expression, see `starOf`. */
   private readonly loops = new Set<Term>()
-  /** By term that is exactly one text: this text. */
+  /** The text of each term that is exactly one text. */
   private readonly texts = new Map<Term, Uint8Array>()
-  /** By term that is a lexeme of its own: its expression. */
+  /** The expression of each term that is a lexeme of its own. */
   private readonly wholes = new Map<Term, ExprId>()
 
   constructor(limits: Limits) {
@@ -388,7 +388,7 @@ export class Terms {
    */
   or(terms: readonly Term[]): Term {
     const members = distinct(this.membersOf(terms))
-    // Thousands of alternatives take as long as thousands of steps.
+    // Building thousands of alternatives takes as long as thousands of steps of a search.
     checkTime(members.length >>> 4)
     if (members.length === 1) return members[0]
     if (!members.some((term) => term === this.empty || this.kind(term) === Kind.Expr))

@@ -39,7 +39,7 @@ export interface RegexOptions {
   /** For error messages. */
   path: string
   /**
-   * Whether a pattern without a match is an `unsatisfiable` error. By default only in `match` mode.
+   * Whether a pattern that matches no text throws `unsatisfiable`. By default only in `match` mode.
    */
   unsatisfiable?: "error" | "empty"
   limits?: Limits

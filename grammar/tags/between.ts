@@ -19,7 +19,7 @@ export type MakeTerm = () => Term
 /** A tag, or what a trigger switches to. */
 export interface Branch {
   readonly begin: readonly Piece[]
-  /** What follows the beginning. */
+  /** The part of the tag after its beginning. */
   readonly rest: MakeTerm
   /** Place of the beginning. */
   readonly path: string
@@ -27,7 +27,10 @@ export interface Branch {
 
 /** The branches, and what may be between them. */
 export interface Between {
-  /** Returns text, a branch, and `again`. With `mayEnd` also returns text alone, and an end. */
+  /**
+   * Returns text, a branch, and then `again`. With `mayEnd` an end may take the place of branch and
+   * `again`.
+   */
   text(again: Term, options: { mayEnd: boolean }): Term
   /** Returns a branch without text before it, and `again`. */
   branch(again: Term): Term

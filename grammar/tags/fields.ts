@@ -27,7 +27,7 @@ export class Fields {
     this.members = value as Record<string, unknown>
   }
 
-  /** Returns whether the field is present. A field that is null or undefined is not. */
+  /** Returns whether the field is present. Null and undefined count as absent. */
   has(name: string): boolean {
     return this.members[name] !== undefined && this.members[name] !== null
   }

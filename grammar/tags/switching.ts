@@ -30,8 +30,8 @@ export interface FreeText {
 }
 
 /**
- * Returns free text, then a switch and what follows it. With `mayEnd` also returns free text and
- * one of its ends.
+ * Returns free text, then a switch and what follows it. With `mayEnd` one of the ends may take the
+ * place of the switch.
  */
 export function switchingText(
   rules: Rules,

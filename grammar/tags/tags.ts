@@ -18,7 +18,7 @@ import { readStructuralTag } from "./format.ts"
 import { Lowering } from "./lower.ts"
 import { compileSchema, type SchemaStyle, schemaStyles } from "./schemas.ts"
 
-/** How schemas inside structural tags are read, and how their values are spelled. */
+/** Options for reading schemas inside structural tags, and for the spelling of their values. */
 export type TagOptions = Omit<JsonOptions, "key">
 
 /**

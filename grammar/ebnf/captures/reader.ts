@@ -92,7 +92,7 @@ interface Call {
   empty: Spans | null | undefined
 }
 
-/** In `call`, `rest` is to be read after `spans`. */
+/** A rest that is to be read in `call` after `spans`. */
 interface Waiting {
   readonly call: Call
   readonly rest: Rest
@@ -130,7 +130,10 @@ class Reading {
   /** Dense ids of (rest, state). */
   private readonly threadIds = new PairMap()
   private readonly machines = new Map<Grammar, States>()
-  /** What is at this place: by call and rest, by call and thread, and by the called part. */
+  /**
+   * The items, threads and calls at this place: by call and rest, by call and thread, and by the
+   * called part.
+   */
   private items = new Map<number, Item>()
   private threads = new Map<number, Thread>()
   private calls = new Map<CapturingRules, Map<Term, Call>>()

@@ -29,7 +29,10 @@ import { type Complain, decodeClass, decodeString } from "./escapes.ts"
 import * as lexer from "./lexer.ts"
 import { idRanges } from "./tokens.ts"
 
-/** What the parser needs and reports while it reads one rule; offsets are those of its lexemes. */
+/**
+ * The names that the parser needs and the reports that it makes while it reads one rule. Offsets
+ * are those of its lexemes.
+ */
 export interface RuleReading {
   /** Names of all rules: they take precedence over macros of the same name. */
   readonly names: ReadonlySet<string>

@@ -4,7 +4,7 @@
  *
  * Rules are read one by one, so a mistake in one does not affect the others, and all mistakes of a
  * text are reported together. A misplaced lexeme may hide definitions, so undefined names are
- * reported only if there is none.
+ * reported only for texts without misplaced lexemes.
  */
 import { checkTime } from "../../deadline.ts"
 import { checkLimit, type Limits } from "../../errors.ts"

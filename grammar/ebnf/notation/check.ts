@@ -26,7 +26,7 @@ import {
   type Word,
 } from "./tree.ts"
 
-/** What a text may refer to besides its own names. */
+/** The names and functions that a text may use besides its own names. */
 export interface Surroundings extends Knowledge {
   /** Compiles a schema, given as its JSON text. */
   readonly schema: (text: string) => Grammar

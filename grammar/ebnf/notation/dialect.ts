@@ -30,7 +30,7 @@ export interface Dialect {
   macroOf(macro: Macro, around: Knowledge & { source: Source; mistakes: Mistakes }): Meaning | null
 }
 
-/** What a reader may use besides the text itself. */
+/** The knowledge that a reader may use besides the text itself. */
 export interface Knowledge {
   readonly limits: Limits
   /** The vocabulary's tokens; null if there is no vocabulary. */
@@ -73,7 +73,7 @@ export function isOneLexeme({ ending, suffix }: Attributes): boolean {
 export type Meaning =
   | { readonly kind: "text"; readonly value: string; readonly ignoresCase: boolean }
   | { readonly kind: "expr"; readonly expr: ExprId }
-  /** One token: one of `ids`, or any other. */
+  /** One token: one of `ids`, or, with `isComplement`, any other. */
   | { readonly kind: "tokens"; readonly ids: readonly number[]; readonly isComplement: boolean }
   | Dispatch
 

@@ -24,7 +24,7 @@ export interface AttributedRule {
 }
 
 export class Lexemes {
-  /** What may follow a lexeme; the empty term if nothing is ignored. */
+  /** The text that may follow a lexeme; the empty term if nothing is ignored. */
   readonly gap: Term
   /** Whether all lexemes are greedy. */
   readonly isGreedy: boolean

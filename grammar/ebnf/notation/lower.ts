@@ -384,7 +384,7 @@ export class Lowering {
   }
 }
 
-/** Whether the term of a node is made from the terms of the nodes inside. */
+/** Returns whether the term of a node is made from the terms of the nodes inside. */
 function isCompound({ kind }: Node): boolean {
   return kind === "or" || kind === "sequence" || kind === "repeat" || kind === "if"
 }

@@ -20,7 +20,7 @@ export interface TextList {
   readonly others: readonly TextList[]
 }
 
-/** What a terminal is made into. Both are null for a rule that is not regular. */
+/** The texts or the expression of a terminal. Both are null for a rule that is not regular. */
 interface Terminal {
   readonly texts: TextList | null
   expr: ExprId | null

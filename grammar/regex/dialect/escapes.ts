@@ -10,7 +10,7 @@ import type { GrammarErrorKind } from "../../errors.ts"
 import { complement } from "../ranges.ts"
 import { horizontalSpace, spelledPoint, spelledRanges } from "./classes.ts"
 
-/** What an escape becomes, or what is wrong with it. */
+/** The translation of an escape, or what is wrong with it. */
 export type Escape =
   /** A character, or a set of characters. */
   | { kind: "set"; length: number; text: string; isSingle: boolean; isForeign: boolean }

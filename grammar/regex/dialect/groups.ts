@@ -1,6 +1,6 @@
 /**
- * What a `(` opens: the groups of ECMAScript, those of other dialects that are translated, and
- * those that are refused by name.
+ * The groups that a `(` can open: those of ECMAScript, those of other dialects that are translated,
+ * and those that are refused by name.
  */
 import type { GrammarErrorKind } from "../../errors.ts"
 import { backreference } from "./escapes.ts"

@@ -14,7 +14,7 @@ import type { KeywordNote } from "../../report.ts"
 import { quotedArguments } from "./quoted.ts"
 import type { Tool } from "./tools.ts"
 
-/** How arguments are read and spelled. */
+/** Options for reading schemas and spelling arguments. */
 export interface ArgumentOptions extends Omit<JsonOptions, "key" | "unsatisfiable"> {
   /** Compiles the grammars of custom tools. They are refused if this is absent. */
   readonly lark?: (text: string) => Grammar

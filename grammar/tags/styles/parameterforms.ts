@@ -32,13 +32,13 @@ interface FormSteps {
   readonly rest: readonly Step[] | null
 }
 
-/** What the languages of all tools in one block share. */
+/** The parts that the languages of all tools in one block share. */
 export interface ParameterForms {
-  /** What precedes a key: the first one, and the others. */
+  /** The text before a key: before the first one, and before the others. */
   readonly open: readonly Step[]
   readonly next: readonly Step[]
   readonly forms: readonly FormSteps[]
-  /** What may directly precede and follow a value; null for nothing. */
+  /** Text that may directly precede and follow a value; null for none. */
   readonly padding: number | null
   /** Whether white space around elements is as requested, instead of as in the style. */
   readonly isSpaced: boolean
@@ -46,7 +46,7 @@ export interface ParameterForms {
   readonly space: number | null
   /** The spelling of other values, if it is not JSON. */
   readonly spelling: Spelling | null
-  /** What may replace the arguments if there are none. */
+  /** Text that may replace the arguments if there are none. */
   readonly none: readonly Step[]
   /**
    * Texts that keys must not contain, and texts that strings must not contain, inside other values

@@ -1,6 +1,6 @@
 /**
- * A text of any grammar inside a JSON string, as JSON.stringify writes it. A custom tool's input
- * that has a grammar is written so in the arguments of a call.
+ * A text of any grammar inside a JSON string, as JSON.stringify writes it. This is the form of a
+ * custom tool's input in the arguments of a call, if the input has a grammar.
  */
 import { Rules } from "../../ebnf/rules.ts"
 import { GrammarError } from "../../errors.ts"

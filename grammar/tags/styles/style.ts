@@ -36,7 +36,7 @@ export interface Style {
 
 /** One or more calls in a row. */
 export interface Block {
-  /** What may precede the block if there is no text before it. */
+  /** Text that may precede the block if there is no other text before it. */
   readonly lead?: string
   readonly begin?: Wire
   readonly call: Wire
@@ -63,11 +63,11 @@ export interface Parameter {
    * value as Python's literal.
    */
   readonly notation?: "bare" | "python"
-  /** What separates two arguments. */
+  /** The text between two arguments. */
   readonly between?: string
   /** Text directly before or after a value that is not part of the value. */
   readonly padding?: string
-  /** What may be written if there are no arguments. */
+  /** The text that may be written if there are no arguments. */
   readonly none?: string
 }
 
@@ -91,7 +91,7 @@ export interface Messages {
   /** Text after which the turn is over, if it ends with the first of its ends. */
   readonly answer: Message
   readonly between: string
-  /** What closes the turn. If present, nothing follows calls. */
+  /** The text that closes the turn. If present, nothing follows calls. */
   readonly end?: string
 }
 

@@ -12,7 +12,8 @@ import { jsonContainer, pythonValue } from "./jsonvalue.ts"
 const MaxOpen = 8
 
 /**
- * If arguments have no tag of their own, any character that is not a bracket begins the next one.
+ * If arguments have no tag of their own, any character that is neither white space nor a bracket
+ * begins the next one.
  */
 const keyStart = /^[^\s()[\]]/
 

@@ -13,7 +13,7 @@ import { CallReader } from "./calls.ts"
 import { gather, type ReadTurn, type TurnEvent } from "./events.ts"
 import { Cut, Feed, type Parse } from "./feed.ts"
 
-/** How the schemas of the tools are read: the same as for the grammar of the turn. */
+/** Options for reading the schemas of the tools: the same as for the grammar of the turn. */
 export type ReaderOptions = Partial<ArgumentOptions>
 
 /** Reads one turn. Control tokens arrive as their spelling. */
