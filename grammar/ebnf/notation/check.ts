@@ -99,7 +99,7 @@ export class Checker {
       this.fail(
         "syntax",
         definition.attributes[0].name.start,
-        "attributes stand on rules: use the terminal in a rule",
+        "only rules have attributes: use the terminal in a rule",
       )
     }
     if (isTerminal && definition.isParametric) this.fail("syntax", name.start, "only a rule takes a number")
@@ -153,7 +153,7 @@ export class Checker {
       case "if":
         if (position.definition?.isParametric === true && !isTerminal)
           checkCondition(node.condition, this.refuse)
-        else this.fail("syntax", node.condition.start, "%if stands in rules with a number: name::_")
+        else this.fail("syntax", node.condition.start, "%if is allowed only in rules with a number: name::_")
         return
       case "literal":
         this.checkLiteral(node)
@@ -273,7 +273,7 @@ export class Checker {
     const { text, start } = name
     if (node.kind === "call") {
       checkValue(node.value, this.refuse)
-      if (isTerminal) this.fail("syntax", start, "a rule with a number stands in rules, not in terminals")
+      if (isTerminal) this.fail("syntax", start, "a rule with a number is allowed in rules, not in terminals")
       else if (usesNumber(node.value) && around?.isParametric !== true) {
         const rule = around === null ? "" : ` "${around.name.text}"`
         this.fail("syntax", node.value.start, `the rule${rule} has no number: define it as name::_`)
@@ -291,7 +291,7 @@ export class Checker {
       return
     }
     if (isTerminal && !this.scope.isTerminal(text)) {
-      this.fail("syntax", start, `the rule "${text}" in a terminal: only terminals stand there`)
+      this.fail("syntax", start, `the rule "${text}" is in a terminal, which may use only terminals`)
     } else if (isTerminal && around !== null) this.addTerminalUse(around.name.text, text)
     const parameters = used.kind === "definition" ? used.parameters : null
     const isParametric = used.kind === "definition" && used.isParametric
@@ -390,7 +390,7 @@ export class Checker {
 }
 
 function stayInTerminals(operator: string): string {
-  return `"${operator}" stands in terminals: name this one in upper case`
+  return `"${operator}" is allowed only in terminals: name this one in upper case`
 }
 
 type RulePart = Extract<Node, { kind: "token" | "macro" | "json" | "nested" | "grammar" }>
@@ -399,13 +399,13 @@ type RulePart = Extract<Node, { kind: "token" | "macro" | "json" | "nested" | "g
 function named(part: RulePart): string {
   switch (part.kind) {
     case "json":
-      return "%json stands"
+      return "%json is allowed"
     case "nested":
-      return "%lark stands"
+      return "%lark is allowed"
     case "grammar":
-      return `@${part.name}: grammars stand`
+      return `@${part.name}: grammars are allowed`
     default:
-      return "control tokens stand"
+      return "control tokens are allowed"
   }
 }
 

@@ -293,7 +293,7 @@ export class Lowering {
       case "grammar":
         return terms.concat(terms.nested(fact.grammar), lexemes.gap)
       default: {
-        const message = "this stands in a rule, where only terminals know it"
+        const message = "this part is in a rule, and is allowed only in terminals"
         throw scope.source.error("syntax", node.start, message)
       }
     }

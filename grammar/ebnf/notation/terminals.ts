@@ -48,7 +48,11 @@ export class Terminals {
     const expr = this.regularOf(node, environment)
     if (expr !== null) return expr
     const at = this.obstacle ?? node
-    throw this.scope.source.error("syntax", at.start, "this stands in a terminal, where only terminals do")
+    throw this.scope.source.error(
+      "syntax",
+      at.start,
+      "this part is in a terminal, which may use only terminals",
+    )
   }
 
   /**
@@ -199,7 +203,7 @@ export class Terminals {
       throw this.scope.source.error(
         "syntax",
         node.start,
-        "a rule stands in a terminal, where only terminals do",
+        "this rule is in a terminal, which may use only terminals",
       )
     }
     if (++this.depth > this.limits.grammarDepth) {

@@ -175,7 +175,7 @@ class Translator {
     if (/[\r\x85\u2028\u2029](?!$)/.test(comment))
       this.refuse(
         this.at,
-        "a comment with a line end other than \\n ends where the dialect says: take it out",
+        "dialects disagree where a comment with a line end other than \\n ends: take it out",
       )
     if (end < 0) this.closing = "\n"
     return comment.length
