@@ -24,7 +24,7 @@ import { Kind, nonEmptyExpr, type Term, type Terms } from "./terms.ts"
 type After = ReadonlySet<number> | null
 
 /**
- * A rule that is made: `term` after the guard `before`, restricted to texts that leave one of
+ * The texts that a made rule reads: those of `term` after the guard `before` that leave one of
  * `after` behind.
  */
 interface Version {

@@ -36,11 +36,11 @@ interface Way {
 export class LeftCorners {
   private readonly rules: LeftRules
   private readonly members: readonly number[]
-  /**
-   * By rule: the other rules that it can complete; what is read between the rule and itself; and b.
-   */
+  /** By rule: the other rules that it can complete, each with m. */
   private readonly ways = new Map<number, Way[]>()
+  /** By rule: m between the rule and itself. */
   private readonly again = new Map<number, Term>()
+  /** By rule: b, as first symbols with what remains after each. */
   private readonly begins = new Map<number, [symbol: Term, rest: Term][]>()
 
   constructor(rules: LeftRules, members: readonly number[]) {

@@ -152,7 +152,8 @@ export class Rules {
     const term = this.terms.rule(start)
     const { limits } = this
     const { readsTokens } = this.terms
-    // This comes before the steps: a budget that begins with itself would have infinitely many.
+    // Refuses a budget that begins with itself. It must run first: such a budget has infinitely
+    // many steps.
     const budgets =
       this.terms.hasBudgets && normal.isProductive(start) ? budgetParts(normal, language, term) : []
     const steps = language.start(start)

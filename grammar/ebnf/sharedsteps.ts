@@ -42,8 +42,8 @@ export class StepSharing {
   private readonly counts = new Map<number, number>()
 
   /**
-   * Steps are shared if there are more than `maxSteps`, and more than `times` as many as the shared
-   * form has steps and edges.
+   * Steps are shared if their number is greater than `maxSteps`, and greater than `times` the size
+   * of the shared form, which is the number of its steps and edges.
    */
   constructor(normal: NormalRules, parts: StepParts, maxSteps = ManySteps, times = ManyTimes) {
     this.normal = normal

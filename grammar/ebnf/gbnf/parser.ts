@@ -37,11 +37,9 @@ export interface RuleReading {
   /** Names of all rules: they take precedence over macros of the same name. */
   readonly names: ReadonlySet<string>
   mistake(offset: number, message: string): void
-  /**
-   * Check one more group inside `depth - 1` others, and a bound of a repetition. Both may throw
-   * `limit`.
-   */
+  /** Checks one more group inside `depth - 1` others. May throw `limit`. */
   checkDepth(depth: number, offset: number): void
+  /** Checks a bound of a repetition. May throw `limit`. */
   checkRepeat(count: number, offset: number): void
 }
 

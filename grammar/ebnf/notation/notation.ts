@@ -16,8 +16,8 @@ const definition =
   /[?!]*[A-Za-z_-][\w.-]*(?:\s*(?:::_|\{[^{}\r\n]*\}))?(?:\s*\[(?:[^\]"\r\n]|"(?:[^"\\\r\n]|\\[^\r\n])*"){0,4096}\])?\s*(::=|:)/y
 
 /**
- * Returns the notation of a text. Throws `syntax` if its first statement is a definition in
- * neither.
+ * Returns the notation of a text. Throws `syntax` if its first statement is not a definition in
+ * either notation.
  */
 export function notationOf(text: string, limits: Limits): Notation {
   const source = new Source(text, limits)

@@ -21,8 +21,9 @@ interface FormSteps {
   /** Bits of the types that are written in this form. */
   readonly types: number
   readonly between: readonly Step[]
-  /** The closing piece, with the padding that may precede it, or after a value that is not raw. */
+  /** The closing piece, with the padding that may precede it. */
   readonly close: readonly Step[]
+  /** The closing piece after a value that is not raw. */
   readonly closeValue: readonly Step[]
   /**
    * The texts with which the closing piece of a raw value begins, and the rest of the piece after
