@@ -18,11 +18,6 @@ export function tagOf(guard: number): number {
   return guard + FirstGuardTag
 }
 
-/** Returns the bytes that must not follow an end with `tag`. */
-export function guardOf(tag: number): number {
-  return tag < FirstGuardTag ? NoBytes : tag - FirstGuardTag
-}
-
 const setsOn = new Map<number, number>()
 
 /** Returns the bytes that can continue `lexemeState`. Memoized. */

@@ -3,8 +3,7 @@
  * that may follow below them. All of them are memoized.
  */
 import { PairMap, TupleTable } from "../../grammar/intern.ts"
-import { byteSet, hasByte, NoBytes } from "../../grammar/lexeme/bytesets.ts"
-import { guardOf } from "../../grammar/lexeme/greedy.ts"
+import { byteSet } from "../../grammar/lexeme/bytesets.ts"
 import { NodeLists, NoList } from "../lists.ts"
 import { noIds } from "../recipe.ts"
 import { ByteEdges } from "./byteedges.ts"
@@ -20,7 +19,6 @@ const MaxKnown = 1 << 16
 export class ListTables extends NodeLists {
   private readonly children: Children
   private readonly quotes: Quotes
-  private readonly hasGuards: boolean
   /** Number of trie nodes below each list. */
   private readonly sizes: number[] = []
   private readonly quotedLists = new Map<number, { open: number; closing: number }>()
@@ -31,8 +29,6 @@ export class ListTables extends NodeLists {
   private readonly differences = new PairMap()
   /** Made for the first long list. */
   private edges: ByteEdges | null = null
-  /** By list: whether some token continues with a quote below it. */
-  private readonly haveQuotes: boolean[] = []
   /** Ids of ascending lists of lists, and by id the list of all their nodes. */
   private groups = new TupleTable()
   private groupUnions: number[] = []
@@ -41,9 +37,8 @@ export class ListTables extends NodeLists {
   /** By list: the set of the bytes with which tokens continue there. */
   private readonly byteSets: number[] = []
 
-  constructor(children: Children, quotes: Quotes, hasGuards = true) {
+  constructor(children: Children, quotes: Quotes) {
     super(children.trie)
-    this.hasGuards = hasGuards
     this.children = children
     this.quotes = quotes
   }
@@ -144,12 +139,6 @@ export class ListTables extends NodeLists {
     return byteSet(bytes)
   }
 
-  /** Returns whether some token continues with a quote below a node of `list`. */
-  hasQuote(list: number): boolean {
-    this.haveQuotes[list] ??= this.view(list).some((node) => this.quotes.isBelow(node))
-    return this.haveQuotes[list]
-  }
-
   /** Returns the number of trie nodes below `list`. */
   size(list: number): number {
     if (this.sizes[list] === undefined) {
@@ -194,36 +183,6 @@ export class ListTables extends NodeLists {
     const tokens: number[] = []
     for (const node of this.view(list)) if (this.trie.token(node) >= 0) tokens.push(this.trie.token(node))
     return tokens.length === 0 ? noIds : this.withDuplicates(Int32Array.from(tokens))
-  }
-
-  /**
-   * As in `NodeLists`, but without nodes at which tokens continue only with bytes that the tag
-   * forbids: an identifier could end in the middle of each word, but no other lexeme begins there.
-   */
-  override exits(exits: readonly number[]): Int32Array {
-    if (exits.length === 0 || !this.hasGuards) return super.exits(exits)
-    let kept = exits as number[]
-    let tag = 0
-    let guard = NoBytes
-    for (let i = 0; i < exits.length; i += 2) {
-      if (exits[i + 1] !== tag) {
-        tag = exits[i + 1]
-        guard = guardOf(tag)
-      }
-      const isKept = guard === NoBytes || this.goesOnWithout(guard, exits[i])
-      if (!isKept && kept === exits) kept = exits.slice(0, i)
-      else if (isKept && kept !== exits) kept.push(exits[i], tag)
-    }
-    return super.exits(kept)
-  }
-
-  /** Returns whether some token continues at `node` with a byte that is not in `set`. */
-  private goesOnWithout(set: number, node: number): boolean {
-    const { children } = this
-    const end = children.end(node)
-    for (let place = children.first(node); place < end; place++)
-      if (!hasByte(set, children.byteAt(place))) return true
-    return false
   }
 
   /**

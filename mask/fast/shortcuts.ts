@@ -12,7 +12,7 @@ import { grown, moreThan } from "../../grammar/intern.ts"
 import { hasByte, NoBytes } from "../../grammar/lexeme/bytesets.ts"
 import { clampedState, quietState } from "../../grammar/lexeme/clamp.ts"
 import type { Reach } from "../../grammar/lexeme/expr/clamp.ts"
-import { freeBytes, withoutNames } from "../../grammar/lexeme/string/string.ts"
+import { freeBytes } from "../../grammar/lexeme/string/string.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
 import type { States } from "../../grammar/state.ts"
 import { NoList, RootList } from "../lists.ts"
@@ -70,14 +70,12 @@ export const shortcutNames = [
   "equal",
   "far",
   "free",
-  "guards",
   "nested",
   "patched",
   "repeats",
   "rows",
   "sliced",
   "text",
-  "unnamed",
   "waves",
   "word",
 ] as const
@@ -141,9 +139,7 @@ export class FastMasks implements Shortcuts, Reads {
   private clamped = new Int32Array(1024)
   /** What `quiet` returns; 0 = not known yet. */
   private quieted = new Int32Array(1024)
-  /** What `unnamed` returns; 0 = not known yet. */
-  private bare = new Int32Array(1024)
-  /** By node list and lexeme state, clamped and unnamed. */
+  /** By node list and clamped lexeme state. */
   private readonly entries: Generations<FastLocal>
   private readonly equals = new EqualLocals()
   /** That of the entries when the last local mask was made: what is known of older ones goes when it does. */
@@ -175,7 +171,7 @@ export class FastMasks implements Shortcuts, Reads {
       fewIterations: 2,
       iterations: (...loop) => this.reach.iterations(...loop),
     }
-    this.lists = new ListTables(children, quotes, !this.without.has("guards"))
+    this.lists = new ListTables(children, quotes)
     this.walks = new ListWalks(
       children,
       this.lists,
@@ -196,8 +192,7 @@ export class FastMasks implements Shortcuts, Reads {
       this.counts.apart++
       return this.empty
     }
-    const clamped = this.clamp(lexemeState)
-    const state = this.without.has("unnamed") || this.lists.hasQuote(list) ? clamped : this.unnamed(clamped)
+    const state = this.clamp(lexemeState)
     const known = this.entries.get(list, state)
     if (known !== undefined) return known
     const made = this.make(list, state)
@@ -284,13 +279,6 @@ export class FastMasks implements Shortcuts, Reads {
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
     if (this.clamped[lexemeState] === 0) this.clamped[lexemeState] = clampedState(lexemeState, this.reach)
     return this.clamped[lexemeState]
-  }
-
-  /** Where no closing quote lies below, names over the plain string read as the plain string does: returns that state. Memoised. */
-  private unnamed(state: number): number {
-    if (state >= this.bare.length) this.bare = grown(this.bare, moreThan(state))
-    if (this.bare[state] === 0) this.bare[state] = withoutNames(state)
-    return this.bare[state]
   }
 
   private make(list: number, state: number): FastLocal {

@@ -202,16 +202,6 @@ export function differsInClosingOnly(lexemeState: number): boolean {
   return tuple !== null && (tuple[1] & ~1) !== Closed && isAnyButNames(tuple[2])
 }
 
-/**
- * Returns the plain string's state if `lexemeState` differs from it only in how it closes;
- * otherwise `lexemeState`.
- */
-export function withoutNames(lexemeState: number): number {
-  if (!differsInClosingOnly(lexemeState)) return lexemeState
-  const [, mode, , read] = lexemes.describe(StringKind, lexemeState) as Int32Array
-  return lexemes.state(StringKind, mode, anyContent, read)
-}
-
 /** Returns the state inside a string whose remaining text is in `content`. */
 export function bodyState(content: number, escapes: Escapes): number {
   return state(Body | (escapes === "json" ? 1 : 0), content)

@@ -1,11 +1,10 @@
 /** What shortcuts ask of lists of trie nodes, against the tokens that pass through them. */
 import { expect, test } from "vitest"
 import { byteSet, NoBytes } from "../../../grammar/lexeme/bytesets.ts"
-import { tagOf } from "../../../grammar/lexeme/greedy.ts"
 import { Children } from "../../../mask/fast/children.ts"
 import { ListTables } from "../../../mask/fast/listtables.ts"
 import { Quotes } from "../../../mask/fast/quotes.ts"
-import { NodeLists, NoList, RootList } from "../../../mask/lists.ts"
+import { NoList, RootList } from "../../../mask/lists.ts"
 import { TokenTrie } from "../../../mask/trie.ts"
 import { vocabularyOf } from "../../support/oracle.ts"
 
@@ -47,16 +46,11 @@ test("nodes below which a string opened there closes are told apart", () => {
   expect(lists.quoted(listOf("b"))).toEqual({ open: listOf("b"), closing: -1 })
 })
 
-test("a node before bytes that its tag forbids alone is no exit", () => {
-  const word = tagOf(byteSet([0x61, 0x62, 0x63]))
-  const exits = [nodeOf("a"), word, nodeOf("ab"), word, nodeOf("b"), word]
-  expect(Array.from(lists.exits(exits))).toEqual([word, listOf("a")])
-  expect(lists.exits(exits.slice(2)).length).toBe(0)
-  expect(Array.from(new NodeLists(trie).exits(exits)).length).toBe(2)
-  expect(Array.from(lists.patched(lists.exits(exits), exits.slice(0, 4), [nodeOf('"'), word]))).toEqual([
-    word,
-    listOf('"'),
-  ])
+test("exits are patched by tag", () => {
+  const exits = [nodeOf("a"), 2, nodeOf("ab"), 2, nodeOf("b"), 3]
+  const pairs = lists.exits(exits)
+  expect(lists.patched(pairs, [], [])).toBe(pairs)
+  expect([...lists.patched(pairs, exits.slice(2), [nodeOf('"'), 2])]).toEqual([2, listOf("a", '"')])
 })
 
 test("unions and differences are those of the nodes", () => {
@@ -70,11 +64,4 @@ test("unions and differences are those of the nodes", () => {
   expect(lists.unionOf(Int32Array.of(listOf("b"), NoList, listOf("a", "b"), listOf("ab")))).toBe(
     listOf("a", "ab", "b"),
   )
-})
-
-test("a list has a quote if some token goes on with one below a node of it", () => {
-  expect(lists.hasQuote(RootList)).toBe(true)
-  expect(lists.hasQuote(listOf("a", "b"))).toBe(true)
-  expect(lists.hasQuote(listOf("ab"))).toBe(false)
-  expect(lists.hasQuote(NoList)).toBe(false)
 })
