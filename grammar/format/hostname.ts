@@ -193,8 +193,8 @@ class DomainMachine implements ByteMachine {
   clamp(state: number, maxBytes: number): number {
     if (state >= FirstALabel) return state
     const { octets, label, isHyphen, prefix, rest } = unpack(state)
-    // One character more than is read: a hyphen or a dot at the end needs it, and so does the end
-    // of an A-label.
+    // Keeps room for more than is read: a hyphen or a dot at the end needs one more character, and
+    // an A-label needs its end.
     const more = this.rules.prefixed === "decoded" ? Ample : 2
     const isFar = (left: number) => left >= maxBytes + more
     return pack({

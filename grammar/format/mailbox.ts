@@ -9,7 +9,7 @@ import { type Utf8Rest, utf8Leads, utf8Tails } from "../lexeme/utf8.ts"
 
 const MaxOctets = 64
 
-/** Before the first character; an atom must begin here, and after a dot. */
+/** An atom must begin before the first character and after a dot. */
 const Start = 0
 const Atom = 1
 const Dot = 2

@@ -157,7 +157,7 @@ function readReachable(reader: KeywordReader, root: SchemaNode, limits: Limits):
   for (const node of queue) read(node)
   const { length } = queue
   if (reader.closesObjects) for (const child of countBranches(reader, queue)) add(child)
-  // An `if` without `then` and `else` is read only where it counts.
+  // An `if` without `then` and `else` is read only if it counts for `openObjects`.
   for (let i = length; i < queue.length; i++) read(queue[i])
   return queue
 }

@@ -35,7 +35,7 @@ export const Ample = 8
 const OneLetter = 3
 /** Sharp s: a left-to-right letter that composes with nothing. */
 const Letter = 0xdf
-/** One in front, one behind, one between two hyphens. */
+/** One letter in front, one behind, one between two hyphens. */
 const MaxLetters = 3
 const SmallA = 0x61
 const Hyphen = 0x2d
@@ -64,7 +64,7 @@ interface Beginning {
   byte: number
   /** Number of octets of the name so far. */
   octets: number
-  /** Number of octets of the label that may still come. */
+  /** The facts of the name after the labels before, as in `idnlabel.ts`. */
   room: number
   /** The facts of the name from the labels before, as in `idnlabel.ts`. */
   name: number

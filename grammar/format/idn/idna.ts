@@ -319,7 +319,10 @@ interface Compositions {
 }
 
 function compositionsIn(): Compositions {
-  /** Prefixes of composites, by their decomposition; and all characters that can follow each. */
+  /**
+   * Maps each prefix of a composite to its base character, and each base to all characters that
+   * follow it in composites.
+   */
   const firsts = new Map<string, string>()
   const follow = new Map<string, Set<string>>()
   for (const point of pointsOf(composites)) {

@@ -59,14 +59,14 @@ function ownCost(place: Place): number {
   }
 }
 
-/** Returns the number of characters that must follow between terms. */
+/** Returns the least number of characters that must follow between terms. */
 function wholeCost({ stack, groups, needed, missing }: Seen, reference = 0, more = 0): number {
   const unnamed = Math.max(0, Math.max(needed, reference) - groups - missing.length - more)
   return missing.reduce((sum, name) => sum + sizeOf(name) + "(?<>)".length, stack.length) + 2 * unnamed
 }
 
 /**
- * A name of which `size` characters have been read: whether another name may extend it, and whether
+ * A name of which `size` characters have been read: whether it may become a given name, and whether
  * it may end here.
  */
 interface Begun {
@@ -80,7 +80,10 @@ function begun({ name, isGroup }: NamePlace, { names }: Seen): Begun {
   return { size: sizeOf(name), mayBe: (other) => other.startsWith(name), mayEnd }
 }
 
-/** Returns a name whose last character has begun: one of a block of `64 ** more` code points. */
+/**
+ * Returns the facts of a name whose last character is incomplete: one of a block of `64 ** more`
+ * code points.
+ */
 function begunWith(name: string, base: number, more: number): Begun {
   const mayBe = (other: string) => {
     const point = other.startsWith(name) ? (other.codePointAt(name.length) ?? -1) : -1
@@ -89,15 +92,18 @@ function begunWith(name: string, base: number, more: number): Begun {
   return { size: sizeOf(name) + 1, mayBe, mayEnd: true }
 }
 
-/** Returns the cost inside the name of a group: it may become a missing name, or a new one. */
+/**
+ * Returns the least number of characters after a part of a group's name, which may become a missing
+ * name or a new one.
+ */
 function declarationCost({ size, mayBe, mayEnd }: Begun, seen: Seen): number {
   const another = wholeCost(seen, 0, 1) + (mayEnd ? 0 : 1) + ">)".length
   return seen.missing.some(mayBe) ? Math.min(another, wholeCost(seen) - "(?<".length - size) : another
 }
 
 /**
- * Returns the cost inside the name of a reference: it may become a known name, or another missing
- * one.
+ * Returns the least number of characters after a part of a reference's name, which may become a
+ * known name or another missing one.
  */
 function referenceCost({ size, mayBe }: Begun, seen: Seen): number {
   const whole = Math.max(size, 1)

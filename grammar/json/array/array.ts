@@ -27,13 +27,13 @@ import { hasTwins, TwinLanguage } from "./unique/twins.ts"
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Up to this many unique items are made one after the other, each as short as it can be. */
+/** Up to this many unique items are made one after the other, each as short as possible. */
 const FewItems = 16
 
 /** The number of small integers that are tried while none of them is a value. */
 const MaxMisses = 200
 
-/** The greatest exponent of numbers that are written without one. */
+/** Bound on the decimal exponent of numbers that are written out in full. */
 const MaxPlaces = 400
 
 /** The number of text prefixes that are searched for each missing item. */

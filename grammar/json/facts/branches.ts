@@ -33,8 +33,8 @@ const ManyBranches = 16
 const MostBranches = 128
 const EasyEvents = 64
 /**
- * The same bound for the events of one name whose facts do not split the values of that name into
- * scalars and others. Each set of such events is a separate way to read the value.
+ * The same bound for the events of one name, without those whose facts split the values of that
+ * name into scalars and others. Each set of the counted events is a separate way to read the value.
  */
 const EasyChances = 8
 
@@ -562,7 +562,7 @@ function askedOf(event: Exclude<Event, { kind: "absent" }>): string {
 
 /**
  * The requirements of obligations: for each name or class of names, the facts that meet an event
- * there. Facts about a few scalars are left out where `isLittle` says so.
+ * there. Facts for which `isLittle` returns true are left out.
  */
 class Asked {
   private readonly facts = new Map<string, Set<number>>()

@@ -16,9 +16,9 @@ const MinValueClauses = 6
 
 /** Questions of the search about values. Nested containers are assumed to be satisfiable. */
 export interface ValueTest {
-  /** False only when nothing satisfies `conjunction`. */
+  /** Returns false only if no value satisfies `conjunction`. */
   mayHaveValue(conjunction: number): boolean
-  /** False only when no object satisfies these facts. */
+  /** Returns false only if no object satisfies these facts. */
   isPossibleObject(facts: readonly number[]): boolean
   /**
    * Whether this question is part of a larger one. The work of a larger question is counted as a
@@ -26,8 +26,8 @@ export interface ValueTest {
    */
   isWithinQuestion(): boolean
   /**
-   * The facts "equals this value", one for each value of `conjunction`. Null if there are
-   * infinitely many values, or containers among them.
+   * Returns the facts "equals this value", one for each value of `conjunction`, or null if there
+   * are infinitely many values, or containers among them.
    */
   valuesOf(conjunction: number): readonly number[] | null
   /**

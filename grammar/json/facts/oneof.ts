@@ -23,8 +23,8 @@ interface Profile {
   /** The schema itself, and the schemas that always hold with it. */
   readonly parts: readonly Keywords[]
   /**
-   * Memoized proofs about its alternatives and another schema, since the same pairs are compared
-   * many times. By schema; bits of types.
+   * Memoized proofs that the alternatives exclude another schema, since the same pairs are compared
+   * many times. Maps the other schema to bits of types.
    */
   proofs: Map<SchemaNode, { asked: number; proven: number }> | null
 }

@@ -152,7 +152,7 @@ export class PlainSchemas {
     return result
   }
 
-  /** If exactly one branch takes a value and all other branches refuse it, `oneOf` takes it. */
+  /** A value of one branch that no other branch takes satisfies `oneOf`. */
   private one(nodes: readonly SchemaNode[]): Plain {
     let [all, some, once, twice] = [0, 0, 0, 0]
     for (const node of nodes) {
@@ -189,7 +189,7 @@ export class PlainSchemas {
     const keywords = this.reader.of(node)
     const all = AllTypes & ~plain.possible
     let some = all
-    // A finite list of values leaves others; an object without members lacks the required ones.
+    // A finite list of values leaves others, and an object without members lacks the required ones.
     if (keywords.enum !== null) some |= Types.string | Types.number
     if (keywords.required.length > 0) some |= Types.object
     return { all, some, possible: AllTypes & ~plain.all }

@@ -97,7 +97,7 @@ export class Satisfiability {
       queued.add(conjunction)
       queue.push(conjunction)
     }
-    /** Conjunctions with news, but not enough to be evaluated before all others. */
+    /** Conjunctions with too few new productive parts to be evaluated before all others. */
     const later = new Set<number>()
     let steps = 0
     for (;;) {
@@ -121,8 +121,8 @@ export class Satisfiability {
         if (queued.has(waiter) || this.known[waiter] === true) continue
         const entry = waiting.get(waiter) as Waiter
         entry.news++
-        // A conjunction with many parts is not evaluated after each of them, but only when it has
-        // twice as many news as before.
+        // A conjunction with many parts is not evaluated after each of them, but only when twice as
+        // many have become productive as before.
         if (entry.news < 2 ** (entry.runs - 1)) later.add(waiter)
         else enqueue(waiter)
       }

@@ -7,7 +7,7 @@ import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../../le
 import { ownText } from "../../utf8.ts"
 import { compareNames } from "../read/value.ts"
 
-/** The first tag of a declared name; all later tags are declared names too. */
+/** The first tag of a declared name. Later tags belong to declared names as well. */
 export const FirstNameTag = ExcludedTag + 1
 const nameTags = new Map<string, number>()
 

@@ -71,7 +71,7 @@ export interface ObjectSpec {
   readonly obligationCount: number
   /** Bit set of the obligations that must be met when the object ends. */
   readonly owed: bigint
-  /** Conditions on the other obligations when the object ends. */
+  /** Conditions that the other obligations must meet when the object ends. */
   readonly conditions: readonly Condition[]
   /** Bit set of the obligations that the conditions depend on. */
   readonly counted: bigint

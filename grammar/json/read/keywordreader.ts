@@ -471,7 +471,7 @@ export class KeywordReader {
     const { formats } = this.options
     if (formats === "annotate" || (formats === "vocabulary" && !node.dialect.formatAssertion))
       return "formats are not asserted"
-    // Until draft-06 every label that begins with "xn--" was an A-label.
+    // Until draft-06 every label with the prefix "xn--" was an A-label.
     const isOld = node.dialect.name === "draft-04" || node.dialect.name === "draft-06"
     const expr = formatExpr(name === "hostname" && isOld ? PlainHostname : name)
     if (expr === null) return "unknown format"

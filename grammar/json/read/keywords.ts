@@ -26,7 +26,7 @@ export interface PatternProperty {
   readonly node: SchemaNode
 }
 
-// Most schemas have few keywords; the empty values of the others are shared.
+// Most schemas have few keywords; they share the empty values of the others.
 const none: readonly never[] = []
 const noProperties: ReadonlyMap<string, SchemaNode> = new Map()
 
@@ -57,7 +57,7 @@ export class Keywords {
    */
   coversOthers = false
   patternProperties: readonly PatternProperty[] = none
-  /** For names that neither of the two matches. Null if they may have any value. */
+  /** For names in neither of the two. Null if they may have any value. */
   additional: SchemaNode | null = null
   required: readonly string[] = none
   minProperties = 0
@@ -84,7 +84,7 @@ export class Keywords {
    * (`openobjects.ts`).
    */
   counted: readonly SchemaNode[] = none
-  /** All schemas above that constrain something, without an `if` alone. May contain one twice. */
+  /** All schemas of the fields above, except an `if` alone. May contain a schema twice. */
   below: readonly SchemaNode[] = none
   private readonly names: (node: SchemaNode) => ExprId
   private byType: Map<number, JsonNode[]> | null = null

@@ -17,7 +17,8 @@ import { encodeToken } from "./uri.ts"
 type KeywordRole = "constraint" | "applicator" | "reference" | "identifier" | "annotation"
 
 /**
- * The value of a keyword: a schema, a list of schemas, a map to schemas, or one of two of these.
+ * The form of a keyword's value: a schema, a list of schemas, a map to schemas, or either of two
+ * forms.
  */
 type SchemaPlace = "none" | "one" | "list" | "map" | "oneOrList" | "mapOrStrings"
 
@@ -31,7 +32,7 @@ type DraftName = "draft-04" | "draft-06" | "draft-07" | "2019-09" | "2020-12"
 export interface Dialect {
   /** The draft whose rules apply; `none` reads schemas without `$schema`. */
   readonly name: DraftName | "none"
-  /** Keywords with an effect or a known meaning here. */
+  /** Keywords that have an effect or a known meaning in this dialect. */
   readonly keywords: ReadonlyMap<string, Keyword>
   readonly idKeyword: "id" | "$id"
   /** `"$id": "#x"` names a location (through draft-07). */
@@ -161,7 +162,7 @@ export const defaultDialect: Dialect = {
 
 const metaschemaUri = /^https?:\/\/json-schema\.org\/(?:draft\/(2019-09|2020-12)|(draft-0[3467]))\/schema#?$/
 
-/** Dialects by the names used so far. Only few names have a dialect. */
+/** Memoized dialects by name. Few names have one, so the map stays small. */
 const byName = new Map<string, Dialect>()
 
 /**

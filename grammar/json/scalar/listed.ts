@@ -98,7 +98,8 @@ export class ListedValues {
         else value.lists.push(i)
       }
     }
-    // Obligations that all other values meet, and those that they meet in more than one way.
+    // Obligations that all other values meet, and the part of them that they meet in more than one
+    // way.
     let others = 0n
     let twice = 0n
     for (const { list, bits } of listed) {

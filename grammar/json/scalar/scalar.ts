@@ -68,8 +68,8 @@ export class ScalarFormula<T> {
   of(node: SchemaNode): T {
     const known = this.known[node.id]
     if (known !== undefined) return known
-    // In place, a repetition through allOf and $ref adds nothing to the union. Through other
-    // keywords it has no meaning.
+    // In place, a repetition through allOf and $ref adds no constraint. Through other keywords it
+    // has no meaning.
     if (this.isOpen[node.id]) {
       if (!this.cut.includes(node.id)) this.cut.push(node.id)
       return this.algebra.all
