@@ -125,7 +125,7 @@ function gapOf(at: Members, limits: Limits): ExprId | null {
 function unwritable(letters: string, path: string): string[] {
   const wrong = [...letters].find((letter) => letter !== "u" && !Object.hasOwn(lettered, letter))
   if (wrong !== undefined) {
-    const message = `${JSON.stringify(wrong)} is no letter of an escape. There are n, r, b, t, f, u, \\ and "`
+    const message = `${JSON.stringify(wrong)} is not an escape letter. Use n, r, b, t, f, u, \\ or "`
     throw new GrammarError("unsupported", path, message)
   }
   const missing = Object.entries(lettered).filter(([letter]) => !letters.includes(letter))

@@ -73,7 +73,7 @@ const fields: ReadonlyMap<string, { name: keyof Keywords; holds: Holding }> = ne
 /** The keywords among them that are about names not declared by `properties`. */
 const namesOthers = new Set(["additionalProperties", "propertyNames", "unevaluatedProperties"])
 
-const closedNote = "only these names: the schema says nothing of others, and openObjects is declared"
+const closedNote = "only these names: the schema does not mention others, and openObjects is declared"
 
 /** Reads each node once. */
 export class KeywordReader {
@@ -420,7 +420,7 @@ export class KeywordReader {
     const { keywords, node, members, value, path } = place
     if (value.kind !== "array") keywords.rest = this.child(place)
     else if (members.has("prefixItems") && node.dialect.keywords.has("prefixItems")) {
-      const message = "an array of schemas beside prefixItems. Use one spelling of tuples"
+      const message = "is an array beside prefixItems. Describe the tuple by one of the two"
       throw new GrammarError("syntax", path, message)
     } else keywords.prefix = value.items.length === 0 ? [] : this.list(place)
   }

@@ -70,7 +70,7 @@ export class SchemaGraph {
       throw new GrammarError(
         "unsupported",
         "",
-        `dialect ${options.dialect} is none of the drafts 04 to 2020-12`,
+        `dialect ${options.dialect} is not one of the drafts 04 to 2020-12`,
       )
     }
     this.limits = options.limits ?? defaultLimits

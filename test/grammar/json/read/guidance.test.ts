@@ -68,7 +68,7 @@ test.each<[object, string, string]>([
   [{ item_separator: "" }, "/x-guidance/item_separator", "separates nothing"],
   [{ item_separator: 1 }, "/x-guidance/item_separator", "expected a string, found"],
   [{ lenient: "yes" }, "/x-guidance/lenient", "expected true or false"],
-  [{ json_allowed_escapes: "x" }, "/x-guidance/json_allowed_escapes", "no letter of an escape"],
+  [{ json_allowed_escapes: "x" }, "/x-guidance/json_allowed_escapes", "is not an escape letter"],
   [{ whitespace_pattern: "\\y" }, "/x-guidance/whitespace_pattern", "write \\b"],
 ])("%j is refused", (guidance, path, message) => {
   const run = () => statesOf(guidance)

@@ -59,7 +59,7 @@ describe("places", () => {
     )
     expect(() => graph.ref(a, "#/nowhere")).toThrow("cannot resolve http://example.com/root.json#/nowhere")
     expect(() => graph.ref(a, "#name")).toThrow("no anchor has that name")
-    expect(() => graphOf({}, { dialect: "draft-99" })).toThrow("dialect draft-99 is none of")
+    expect(() => graphOf({}, { dialect: "draft-99" })).toThrow("dialect draft-99 is not one of")
     expect(() => graphOf({ $schema: "http://example.com/m" })).toThrow("/$schema: cannot resolve")
   })
 
