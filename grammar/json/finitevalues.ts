@@ -351,8 +351,8 @@ function objectOf(row: readonly [string, JsonNode][]): JsonNode {
 }
 
 /**
- * Returns a text of the value that every policy allows, or null if its numbers may have to be
- * spelled in another way.
+ * Returns a text for the value that every policy allows, or null if the numbers in it may need
+ * another spelling.
  */
 function plainText(value: JsonNode): string | null {
   switch (value.kind) {

@@ -17,7 +17,7 @@ export type Place =
    * reference that is still being read.
    */
   | { at: "term"; quantifiable: boolean; lazy: boolean; reference: number; afterZero: boolean }
-  /** After `{`, after its first digits, and after the comma. */
+  /** In a quantifier with braces: after `{` and its first digits, then after the comma. */
   | { at: "least"; digits: string }
   | { at: "most"; least: string; digits: string }
   /** After `(`, `(?`, `(?<`. */

@@ -72,8 +72,8 @@ export class KeyClauses {
 
   /**
    * Returns the names whose values distinguish the cases of `clause`. A case is a schema that lists
-   * values, together with the facts that hold in it. The other side is its negation, which may have
-   * further cases, as in a chain of `else`. Returns null for other clauses.
+   * values, together with the facts that hold in it. The other alternative is the negation of the
+   * case, which may have further cases, as in a chain of `else`. Returns null for other clauses.
    */
   discriminatorsOf(clause: readonly Alternative[]): ReadonlySet<string> | null {
     const names = new Set<string>()

@@ -86,10 +86,7 @@ export class Satisfiability {
   }
 
   private search(root: number): boolean {
-    /**
-     * The state of each conjunction of this search, with those to evaluate again when it becomes
-     * productive.
-     */
+    /** By conjunction of this search: its state, with the conjunctions that wait for it. */
     const waiting = new Map<number, Waiter>([[root, newWaiter()]])
     const queue = [root]
     const queued = new Set(queue)

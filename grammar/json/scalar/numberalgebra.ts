@@ -134,8 +134,8 @@ function meet(a: NumberCell, b: NumberCell): NumberCell | null {
   if (forms.has("lexicalInteger") && (forms.has("fractional") || forms.has("lexicalNonInteger"))) return null
   if (forms.has("lexicalInteger")) forms.delete("integral")
   if (forms.has("fractional")) forms.delete("lexicalNonInteger")
-  // Integral values in a non-integer spelling: the form constrains the spelling, a divisor of one
-  // the value.
+  // For integral values in a non-integer spelling, the form constrains the spelling, and a divisor
+  // of one constrains the value.
   const both = forms.has("integral") && forms.has("lexicalNonInteger")
   return {
     ...meetBounds(a, b),
