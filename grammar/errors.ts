@@ -38,8 +38,8 @@ export class GrammarError extends Error {
  * path. A path that has to be searched for is a function.
  */
 export function placed(error: unknown, path: string | (() => string)): unknown {
-  // Other classes stay as they are: where a compilation ran out of time says nothing about the
-  // schema.
+  // Other classes are returned as they are: the place at which a compilation ran out of time says
+  // nothing about the schema.
   const isBare = error instanceof GrammarError && error.constructor === GrammarError && error.path === ""
   if (!isBare) return error
   const place = typeof path === "string" ? path : path()

@@ -66,8 +66,8 @@ export abstract class Frame {
    */
   declare readonly isOpenEnded: boolean
   /**
-   * Whether the text of `finish` depends on the tag so much that a longer lexeme may make a shorter
-   * whole. Then each tag is completed separately if tokens are counted.
+   * Whether the text of `finish` depends on the tag so much that a longer lexeme may give a shorter
+   * text in total. Then each tag is completed separately if tokens are counted.
    */
   declare readonly readsTag: boolean
   /** Lower bound on the bytes that `finish` returns. */

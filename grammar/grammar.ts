@@ -1,6 +1,6 @@
 /**
- * The result of every front end: the steps with which a text begins, and facts for users.
- * Everything else grows lazily in `States`.
+ * The result of every front end: the steps with which a text begins, and what callers need to know
+ * about its texts. Everything else grows lazily in `States`.
  */
 import type { BudgetPart } from "./budget.ts"
 import { defaultLimits, type Limits } from "./errors.ts"

@@ -20,7 +20,7 @@ const FirstRoom = 16
 /** Tables above this size grow by a half: doubling would leave half of the largest ones empty. */
 const LargeRoom = 1 << 18
 
-/** Returns a size above `room`. It leaves V8's heap at once, then doubles each time. */
+/** Returns a size above `room`: at first one outside of V8's heap, then twice as much each time. */
 export function moreThan(room: number): number {
   return room < LargeRoom ? Math.max(8 * FirstRoom, 2 * room) : Math.ceil(1.5 * room)
 }

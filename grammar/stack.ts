@@ -78,7 +78,8 @@ export class StackTable {
     records[at + Captures] = records[from + Captures] + (frame.needsText ? 1 : 0)
     records[at + FrameId] = frame.id
     records[at + Flags] = (records[from + Flags] & Symbolic) | (frame.isSymbolic ? Symbolic : 0)
-    // From here on the map may have the stack, even if listing the others throws.
+    // The record is complete by now: the map may have the stack even if listing its siblings
+    // throws.
     if (this.isListed(stack, records[from + ChildCount] + 1)) this.list(stack, frame.id, id)
     records[at + Sibling] = records[from + LastChild]
     records[from + LastChild] = id
@@ -151,7 +152,7 @@ export class StackTable {
   }
 
   /**
-   * Returns the union of both stacks, which wait for as many texts. Equal top frames are shared.
+   * Returns the union of both stacks, whose capture counts are equal. Equal top frames are shared.
    */
   unite(a: number, b: number): number {
     if (a === b) return a
@@ -165,7 +166,7 @@ export class StackTable {
     return union
   }
 
-  /** Returns the union of all stacks, which wait for as many texts. None is a union. */
+  /** Returns the union of all stacks, whose capture counts are equal. None of them is a union. */
   uniteAll(stacks: readonly number[]): number {
     this.unions ??= new Unions()
     return this.unionOf(stacks, this.unions)

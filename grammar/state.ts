@@ -265,8 +265,7 @@ export class States {
       return
     }
     const frame = this.stacks.top[stack]
-    // A union as top stack has no frame; what lies below its members waits for as many texts as
-    // they do.
+    // A union on top has no frame. Its capture count is also that of its members.
     const below = frame === undefined ? stack : this.stacks.pop(stack)
     if (frame?.needsText) {
       const { segment, outer } = this.texts.split(text)

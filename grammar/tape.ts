@@ -34,7 +34,7 @@ export interface Capture {
 /** Finds the captures of a text. */
 export interface CaptureReader {
   /**
-   * Returns the captures of a complete text by their start, outer ones before inner ones; null if
+   * Returns the captures of a complete text, sorted by start, outer ones before inner ones; null if
    * the text is not complete.
    */
   read(tape: Tape): readonly Capture[] | null

@@ -21,10 +21,7 @@ export const Unbounded = 0x7fffffff
 /** Thresholds above this many characters are not searched for: no token is that long. */
 const MaxThreshold = 1_024
 
-/**
- * Length up to which a text is searched for going forward, and the count of states that search
- * visits.
- */
+/** Bounds of a forward search for a text of some length: its characters, and the states visited. */
 const MaxForward = 256
 const MaxLooked = 1_024
 

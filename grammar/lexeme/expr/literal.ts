@@ -20,8 +20,8 @@ export function literal(text: string | Uint8Array): ExprId {
 }
 
 /**
- * Returns the same expression, cached if the text is short: grammars repeat the same signs and
- * words, unlike schemas with their own names.
+ * Like `literal`, but cached if the text is short: grammars repeat the same signs and words, unlike
+ * schemas with their own names.
  */
 export function knownLiteral(text: string): ExprId {
   const made = known.get(text)

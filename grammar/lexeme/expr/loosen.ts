@@ -33,7 +33,7 @@ import { Rebuilding } from "./rebuild.ts"
  * Largest count of derivatives that are looked at. A character of four bytes has a dozen of them.
  */
 const MaxDerivatives = 1_024
-/** Loops, nested or in sequence, that together count this far would have as many derivatives. */
+/** Loops, nested or in sequence, that together count this far would have more derivatives. */
 const TooMany = 81
 /** Results of `countOf`, by expression. */
 const counts = new ExprMemo()
@@ -143,7 +143,7 @@ function findFarthestEnd(root: ExprId): void {
   /** By index: the indices of the expressions that lead to it in one byte. */
   const before: number[][] = [[]]
   for (let i = 0; i < found.length; i++) {
-    // Its derivatives mostly have as many of their own, so they are not tried again.
+    // Its derivatives mostly have too many of their own, so they are not tried again.
     if (found.length > MaxDerivatives) {
       note(found, Endless)
       return

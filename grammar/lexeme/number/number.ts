@@ -67,7 +67,7 @@ interface State {
 
 class Numbers {
   private readonly states: State[] = []
-  /** State ids, by part ids. */
+  /** State ids, by the ids of their parts. */
   private readonly ids = new TupleTable()
   /** The first part of each key, by id, and the ids by key. */
   private readonly parts: Part[] = []

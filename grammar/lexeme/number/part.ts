@@ -47,8 +47,8 @@ export function shortestOf(
   limit: number,
 ): string | null {
   const live = choices.filter(([, part]) => part !== null)
-  // With only one choice, as within the first digits of narrow bounds, iterative deepening is
-  // skipped: nested at every digit it would multiply.
+  // Does not deepen iteratively if there is only one choice, as within the first digits of narrow
+  // bounds: nested at every digit, the deepening would multiply.
   if (live.length === 1) {
     const [[byte, part]] = live
     const rest = part?.shortest(limit - byte.length) ?? null

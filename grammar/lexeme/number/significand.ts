@@ -138,8 +138,8 @@ function makePart(start: Start, phase: Phase, significand: bigint, places: numbe
 }
 
 /**
- * Bounds depend on no more digits than they have themselves, so the rest shrinks to one digit that
- * says whether all of it was zeros. Moduli depend on every digit. The places may become negative;
+ * Bounds depend on no more digits than they have themselves, so all further digits become one digit
+ * that says whether they were zeros. Moduli depend on every digit. The places may become negative;
  * the magnitude of the number stays the same.
  */
 function shorten(half: Half, significand: bigint, places: number): [significand: bigint, places: number] {

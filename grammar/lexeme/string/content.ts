@@ -203,8 +203,8 @@ export function contentRow(content: number, row: Int32Array): void {
 }
 
 /**
- * Returns a content that no token within `reach` can distinguish from `content`: bounds beyond
- * reach are replaced by the nearest bound beyond reach. Local masks are shared under this key.
+ * Returns a content that no token within `reach` can distinguish from `content`: a bound that no
+ * token reaches is replaced by the nearest such bound. Local masks are shared under this key.
  */
 export function clampedContent(content: number, reach: Reach): number {
   switch (table.at(content, 0)) {

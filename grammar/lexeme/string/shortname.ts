@@ -56,7 +56,7 @@ export function shortestName(node: number, costs: Uint8Array): Completion | null
   return { bytes: Uint8Array.from(bytes), tag: nameTag(at) }
 }
 
-/** Bytes of texts that may be any text. */
+/** Bytes from which a text that no name prescribes is made. */
 const plainBytes = [
   ..."0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ !#$%&'()*+,-./:;<=>?@[]^_`{|}~",
 ].map((char) => char.charCodeAt(0))
