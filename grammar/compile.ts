@@ -1,4 +1,4 @@
-/** `compile(input, options)`: any constraint in, an immutable grammar and a report out. */
+/** `compile(input, options)`: compiles any constraint to an immutable grammar and a report. */
 import { withinTime } from "./deadline.ts"
 import { gbnfRule } from "./ebnf/gbnf/gbnf.ts"
 import { type LarkGrammar, larkRule } from "./ebnf/lark/lark.ts"
@@ -28,41 +28,48 @@ export type { GrammarInput } from "./input.ts"
 
 /** How the texts of a constraint may be spelt, what is refused, and what a compilation may cost. */
 export interface CompileOptions {
-  /** Presets of the spelling policies: what a model should write, or everything that RFC 8259 allows. Default generate. */
+  /**
+   * Presets of the spelling policies: what a model should write, or everything that RFC 8259
+   * allows. Default generate.
+   */
   surface?: "generate" | "conform"
-  /** What `properties` declares in its order, and behind it all other names in any (generate); or all in any (conform). */
+  /**
+   * Order of names. generate: the declared `properties` in their order, then all others in any.
+   * conform: any order.
+   */
   order?: PolicyWord<"order">
   /** White space between tokens: bounded (generate), any (conform), spaced, none. */
   whitespace?: PolicyWord<"whitespace">
-  /** String escapes: canonical, what JSON.stringify writes (generate), or json, all of them (conform). */
+  /** String escapes: canonical, as JSON.stringify writes (generate), or json, all (conform). */
   escapes?: PolicyWord<"escapes">
   /** Number spellings: plain decimals (generate), or json, all of them (conform). */
   numbers?: PolicyWord<"numbers">
   /** `format`: assert (default), annotate, or as the metaschema's vocabularies say. */
   formats?: PolicyWord<"formats">
   /**
-   * Objects whose schema has `properties` and says nothing of other names (`additionalProperties`, `patternProperties`,
-   * `unevaluatedProperties`, `propertyNames`; `allOf`, `$ref` and the branches in force included): they take the declared names
-   * alone, or any. Default declared for arguments of tools and for strict schemas, always elsewhere.
+   * Names of objects whose schema has `properties` and does not mention others (by
+   * `additionalProperties`, `patternProperties`, `unevaluatedProperties` or `propertyNames`, also
+   * in `allOf`, `$ref` and the branches in force): only the declared ones, or any. Default declared
+   * for arguments of tools and for strict schemas, otherwise always.
    */
   openObjects?: PolicyWord<"openObjects">
-  /** Refuse keywords that no draft knows. Default ignore. */
+  /** Whether keywords that no draft defines are ignored (default) or refused. */
   unknownKeywords?: "ignore" | "error"
   /** An unsatisfiable constraint: throw (generate), or compile to the empty language (conform). */
   unsatisfiable?: "error" | "empty"
   /** Draft of schemas without `$schema`. */
   dialect?: string
-  /** Texts of other documents that references may name, by URI. */
+  /** Texts of other documents to which references may point, by URI. */
   documents?: Readonly<Record<string, string>>
   limits?: Partial<Limits>
   /**
-   * The vocabulary whose control tokens grammars and tags may name: each is then that token alone. Without one their spelling
-   * is read, as text.
+   * The vocabulary whose control tokens grammars and tags may name. Each name then means that token
+   * only. Without a vocabulary, its spelling is read as text.
    */
   tokens?: TokenNames
 }
 
-/** The fields of `CompileOptions`. Policies are judged by their own table. */
+/** The fields of `CompileOptions`. The table of policies checks their words. */
 export const compileFields = {
   surface: { words: ["generate", "conform"] },
   order: "any",
@@ -95,8 +102,8 @@ const conform = {
 } as const
 
 /**
- * Compiles a constraint. Throws GrammarError: `syntax`, `unsupported`, `unsatisfiable` (unless `"empty"` is asked for)
- * or `limit`, each with its place and the way out.
+ * Compiles a constraint. Throws GrammarError: `syntax`, `unsupported`, `unsatisfiable` (unless
+ * `"empty"` is set) or `limit`, each with its place and the way out.
  */
 export function compile(
   input: GrammarInput,
@@ -110,7 +117,10 @@ export function compile(
 
 const limitFields = Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, "number"] as const))
 
-/** The bounds of one constraint: the given ones, and the default of every other. Throws OptionError for what is no bound. */
+/**
+ * Returns the bounds of one constraint: the given ones, and the defaults of all others. Throws
+ * OptionError for a name that is not a bound.
+ */
 export function readLimits(given: Partial<Limits> | undefined): Readonly<Limits> {
   if (given === undefined || given === null) return defaultLimits
   checkOptions(given, limitFields, { within: "limits" })
@@ -136,7 +146,7 @@ function compileWithin(
   return compileNotation(input as never, { options, limits, json, notes: [] })
 }
 
-/** What the presets and `options` say of JSON, in every constraint that holds some. */
+/** Returns the options for all JSON in a constraint, from the presets and `options`. */
 function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limits): JsonOptions {
   const preset = options.surface === "conform" ? conform : generate
   return {
@@ -154,7 +164,8 @@ function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limit
       (input.kind === "json" && input.strict ? "declared" : "always"),
     unsatisfiable: options.unsatisfiable ?? preset.unsatisfiable,
     dialect: options.dialect,
-    // A copy: schemas inside of a grammar may be compiled again when a text comes to them.
+    // This is a copy, since the schemas inside a grammar may be compiled again when a text reaches
+    // them.
     documents: options.documents && { ...options.documents },
     key: () => constraintKey(input, options),
   }
@@ -169,7 +180,7 @@ interface Compiled {
 interface Context {
   readonly options: CompileOptions
   readonly limits: Limits
-  /** How schemas inside are compiled. */
+  /** Options for the schemas inside. */
   readonly json: JsonOptions
   /** Keyword notes of the schemas inside. */
   readonly notes: (() => KeywordNote[])[]
@@ -259,13 +270,13 @@ const compilers: {
   },
 }
 
-/** Compiles a constraint that stands in another. Its mistakes are mistakes of the whole. */
+/** Compiles a constraint inside another one. Its errors are errors of the whole. */
 function compileInner(input: GrammarInput, { options, limits, json }: Context): Compiled {
   const own = { ...options, documents: json.documents, unsatisfiable: "error" } as const
   return compileWithin(input, own, limits)
 }
 
-/** Returns the compiler of the JSON Schemas that stand in a grammar. */
+/** Returns the compiler of the JSON Schemas inside a grammar. */
 function schemaCompiler(rules: Rules, { options, limits, json }: Context): (text: string) => Grammar {
   const own = { ...options, documents: json.documents, unsatisfiable: "error" } as const
   const compileText = (schema: string, isChecked: boolean) => {
@@ -275,12 +286,15 @@ function schemaCompiler(rules: Rules, { options, limits, json }: Context): (text
   return (text) => rules.schemas.of(text, compileText, (schema) => schema)
 }
 
-/** What an answer without calls is held to: its mistakes are told from those of the tools. */
+/**
+ * Returns the grammar of an answer without calls. Marks its errors, to distinguish them from those
+ * of the tools.
+ */
 function answerOf(compileFormat: () => Grammar): Grammar {
   try {
     return compileFormat()
   } catch (error) {
-    // Where a compilation was when its time was over says nothing about the answer.
+    // The place at which a compilation ran out of time says nothing about the answer.
     if (!(error instanceof GrammarError) || error.constructor !== GrammarError) throw error
     const message = error.path === "" ? error.message : error.message.slice(error.path.length + 2)
     throw new GrammarError(error.kind, `response_format${error.path}`, message)
@@ -290,7 +304,10 @@ function answerOf(compileFormat: () => Grammar): Grammar {
 /** Kinds whose texts may name tokens. */
 const namesTokens: ReadonlySet<GrammarInput["kind"]> = new Set(["gbnf", "lark", "grammar", "tag", "tools"])
 
-/** Identity of (input, options): the key of the grammar that they compile to. Of a vocabulary it holds the hash. */
+/**
+ * Returns the identity of (input, options): the key of the grammar that they compile to. A
+ * vocabulary is represented by its hash.
+ */
 export function constraintKey(input: GrammarInput, options: CompileOptions): string {
   const said = (value: unknown) =>
     JSON.stringify(value, (_, part) => {
@@ -298,13 +315,13 @@ export function constraintKey(input: GrammarInput, options: CompileOptions): str
       return typeof part === "bigint" ? `${part}n` : part
     })
   const { tokens, ...others } = options
-  // The text of a schema is part of it as it is: quoting it would take longer than compiling many a schema.
+  // The text of a schema is included as it is: quoting takes longer than compiling many schemas.
   if (input.kind === "json" && typeof input.schema === "string")
     return `${said(input.strict ? { ...others, strict: true } : others)} ${input.schema}`
   return said([input, namesTokens.has(input.kind) && tokens ? { ...others, tokens: tokens.hash } : others])
 }
 
-/** Compiles rules: `read` declares them and returns the one with which a text begins. */
+/** Compiles rules. `read` declares them and returns the rule with which a text begins. */
 function fromRules(
   title: string,
   { options, limits, json, notes }: Context,
@@ -326,7 +343,10 @@ function fromRules(
   })
 }
 
-/** Compiles a constraint that is one lexeme. `emptiness` says why no text satisfies it, if none does. */
+/**
+ * Compiles a constraint that is one lexeme. `emptiness` says why no text satisfies it, if none
+ * does.
+ */
 function fromLexeme(
   lexeme: number,
   { limits, json }: Context,
@@ -341,7 +361,10 @@ function fromLexeme(
   })
 }
 
-/** Returns the grammar with its report. Throws `unsatisfiable` if `emptiness` says that it has no text. */
+/**
+ * Returns the grammar with its report. Throws `unsatisfiable` if `emptiness` says that it has no
+ * text.
+ */
 function compiled(
   grammar: Grammar,
   { unsatisfiable }: JsonOptions,
@@ -353,7 +376,7 @@ function compiled(
   return { grammar, report: makeReport(notes, { path: "", message: emptiness }) }
 }
 
-/** Throws `limit` where one of texts with so many bytes could be begun and not be finished. */
+/** Throws `limit` if a text of one of these lengths in bytes could be begun but not be finished. */
 function checkTexts(lengths: readonly number[], what: string): void {
   for (const length of lengths) checkLimit(fixedBounds, "shortestBytes.text", length, "", { what })
 }

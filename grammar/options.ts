@@ -1,13 +1,18 @@
 /**
- * Options by name: every public function that takes an object of options holds it against a table of its fields.
+ * Options by name: every public function that takes an options object checks it against a table of
+ * its fields.
  *
- * A name that is not in the table is refused, because an option that is ignored is a wish that is not met: `{schmea}` would give
- * free text. The message names the field that was probably meant. A table is `satisfies Fields<Options>`, so that it cannot lack
- * a field of its interface. What a number may be is for the reader of the field to say.
+ * A name that is not in the table is refused, because an ignored option hides a mistake: `{schmea}`
+ * would give free text. The message names the field that was probably meant. A table is `satisfies
+ * Fields<Options>`, so it cannot lack a field of its interface. Ranges of numbers are checked by
+ * the reader of the field.
  */
 import { nearestName } from "./nearest.ts"
 
-/** An option that does not exist, or a value that it cannot have. `option` is its name, with a path where it stands in another. */
+/**
+ * An option that does not exist, or a value that it cannot have. `option` is its name, with the
+ * path of the options that contain it.
+ */
 export class OptionError extends TypeError {
   readonly option: string
 
@@ -18,13 +23,16 @@ export class OptionError extends TypeError {
   }
 }
 
-/** What a field holds; `texts` are a list of strings, a `textmap` is an object of strings. */
+/** The type of a field; `texts` is a list of strings, a `textmap` is an object of strings. */
 type Kind = "any" | "boolean" | "number" | "text" | "texts" | "textmap" | "list" | "object" | "function"
 
-/** What a field may hold besides null and undefined: a kind of value, one of some words, or an object with fields of its own. */
+/**
+ * The values of a field besides null and undefined: a type, a list of words, or an object with
+ * fields of its own.
+ */
 export type Field = Kind | { readonly words: readonly string[] } | { readonly fields: Fields }
 
-/** The fields of `Options`, each of them. */
+/** All fields of `Options`. */
 export type Fields<Options = Readonly<Record<string, unknown>>> = {
   readonly [Name in keyof Required<Options>]: Field
 }
@@ -52,12 +60,13 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** Above so many names a message lists none: docs/api.md does. */
+/** A message lists at most this many names; docs/api.md lists all. */
 const maxListed = 16
 
 /**
- * Throws OptionError for options that are no object, for a field that `fields` does not have, and for a value of another kind than
- * the field's. `within` stands before the names. `aliases`: names that other programs have for a field.
+ * Throws OptionError for options that are not an object, for a field that is not in `fields`, and
+ * for a value of another type than the field's. `within` is a prefix of the names. `aliases` are
+ * names that other programs have for a field.
  */
 export function checkOptions(
   options: unknown,
@@ -85,7 +94,7 @@ function checkValue(path: string, value: unknown, field: Field): void {
   if (!is(value)) throw new OptionError(path, `${shown(value)} is not ${what}`)
 }
 
-/** Throws OptionError for a value that is none of the words. */
+/** Throws OptionError if `value` is none of the words. */
 export function checkWord(path: string, value: unknown, words: readonly string[]): void {
   if (words.includes(value as string)) return
   const meant = typeof value === "string" ? nearestName(value, words) : undefined
@@ -108,7 +117,7 @@ function unknownOption(
   return new OptionError(path, `unknown name${hint}`)
 }
 
-/** A value, short enough for a message. */
+/** Returns a value, short enough for a message. */
 function shown(value: unknown): string {
   if (typeof value === "function" || (typeof value === "object" && value !== null)) {
     return Array.isArray(value) ? "a list" : typeof value === "function" ? "a function" : "an object"

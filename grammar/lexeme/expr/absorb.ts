@@ -1,8 +1,9 @@
 /**
- * Operands of a choice that another one contains, told from their forms: they are dropped.
+ * Drops operands of a choice that another one contains, as far as their forms tell.
  *
- * Each function takes the operands of one `or`, ascending and without duplicates, drops some in place (∅ is left) and says
- * whether it did. What is dropped makes fewer and smaller states; what is not is no mistake.
+ * Each function takes the operands of one `or`, ascending and without duplicates, replaces some by
+ * ∅ in place, and returns whether it did. That makes fewer and smaller states. Keeping an operand
+ * is never wrong.
  */
 import {
   AndKind,
@@ -20,12 +21,12 @@ import {
 } from "./nodes.ts"
 import { uniteSets } from "./sets.ts"
 
-/** Links of the chains of optional heads that are looked at for one choice. */
+/** Count of links of chains of optional heads that are followed for one choice. */
 const MaxLinks = 2_000
 
 /**
- * Drops operands that are what follows an optional head of another: of `a?b?c`, `b?c` and `c` the first is all. So of a
- * long run of optional parts one way to go on is left for each byte, not one for each part.
+ * Drops operands that follow an optional head of another: `a?b?c` contains `b?c` and `c`. So a long
+ * run of optional parts keeps one operand for each byte, not one for each part.
  */
 export function dropTails(parts: ExprId[]): boolean {
   let dropped = false
@@ -50,13 +51,13 @@ export function dropTails(parts: ExprId[]): boolean {
   return dropped
 }
 
-/** Operands with a loop in front that are compared with each other, and how deep. */
+/** Count of operands beginning with a loop that are compared with each other, and how deep. */
 const MaxCompared = 128
 const MaxCompareDepth = 8
 
 /**
- * Drops operands that are contained in another with the same loop in front: `X{0,3}·s·Y{0,5}` in `X{0,9}·s·Y{0,7}`. Where
- * counted loops can be entered at several places, only the widest of what is left of them remain.
+ * Drops operands that another one with the same first loop contains: `X{0,3}·s·Y{0,5}` in
+ * `X{0,9}·s·Y{0,7}`. If counted loops can be entered at several places, only the widest remain.
  */
 export function dropDominated(parts: ExprId[]): boolean {
   const counted: number[] = []
@@ -75,14 +76,14 @@ export function dropDominated(parts: ExprId[]): boolean {
   return dropped
 }
 
-/** What is repeated at the beginning of `id`, a bounded number of times; -1 where nothing is. */
+/** Returns the body of the bounded loop with which `id` begins, or -1. */
 function loopInFront(id: ExprId): ExprId {
   let front = id
   while (kindOf(front) === ConcatKind) front = at(front, 1)
   return front !== id && kindOf(front) === LoopKind && at(front, 3) !== Unbounded ? at(front, 1) : -1
 }
 
-/** Whether every text of `a` is one of `b`, as far as their forms tell. */
+/** Returns whether `b` contains `a`, as far as their forms tell. */
 function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
   if (a === b) return true
   if (depth === 0) return false
@@ -97,7 +98,7 @@ function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
 export function absorb(parts: ExprId[]): boolean {
   let dropped = false
   const others = new Set(parts)
-  /** A bit for each factor of a conjunction, so that most pairs are told apart at once. */
+  /** A bit for each factor of a conjunction, which rules out most pairs at once. */
   const factors = parts.map((id) => (kindOf(id) === AndKind ? factorBits(id) : -1))
   for (let i = 0; i < parts.length; i++) {
     const id = parts[i]
@@ -120,7 +121,7 @@ function factorBits(id: ExprId): number {
   return bits
 }
 
-/** Whether the factors of `a` are some but not all of the factors of `b`; both ascend. */
+/** Returns whether the factors of `a` are some but not all of the factors of `b`; both ascend. */
 function hasFewer(a: ExprId, b: ExprId): boolean {
   if (length(a) >= length(b)) return false
   let j = 1

@@ -1,12 +1,13 @@
 /**
  * Constructors of expressions. They simplify while building, so no rewriting pass can be forgotten.
  *
- * The laws stand beside the code that applies them. They are what keeps the set of derivatives finite and small
- * (Brzozowski 1964: or modulo associativity, commutativity and idempotence is enough; the rest merges more states).
- * Texts are well-formed UTF-8: every operand is a subset of Σ*, or of what is left of Σ* inside a character, so Σ*
- * absorbs in `or` and is neutral in `and`. A search whose match is certain is thereby Σ* itself.
- * Assertions: `look` and `end` depend on all that follows, so concatenations keep them at the head of what follows
- * (they are re-associated and distributed over `or`); see `look/assertions.ts`.
+ * The laws stand beside the code that applies them. They keep the set of derivatives finite and
+ * small (Brzozowski 1964: `or` modulo associativity, commutativity and idempotence is enough; the
+ * other laws merge more states). Texts are well-formed UTF-8: every operand is a subset of Σ*, or
+ * of what is left of Σ* inside a character, so Σ* absorbs in `or` and is neutral in `and`. A search
+ * whose match is certain is thus Σ* itself. The assertions `look` and `end` depend on all that
+ * follows, so concatenations keep them at the head of what follows (they are re-associated and
+ * distributed over `or`); see `look/assertions.ts`.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
 import { absorb, dropDominated, dropTails } from "./absorb.ts"
@@ -42,8 +43,9 @@ import { anyChar, anyTails, intersectSets, uniteSets } from "./sets.ts"
 export const anyText: ExprId = intern([LoopKind, anyChar, 0, Unbounded], Nullable | Universe)
 
 /**
- * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} = X{a+c,b+d};
- * X·X{c,d} = X{c+1,d+1}; X?·X{c,d} = X{c,d+1}. Not re-associated in general: a derivative would rebuild a long body on every byte.
+ * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} =
+ * X{a+c,b+d}; X·X{c,d} = X{c+1,d+1}; X?·X{c,d} = X{c,d+1}. Not re-associated in general: a
+ * derivative would rebuild a long body on every byte.
  */
 export function concat(head: ExprId, tail: ExprId): ExprId {
   if (head === Never || tail === Never) return Never
@@ -89,10 +91,10 @@ export function concat(head: ExprId, tail: ExprId): ExprId {
   return intern(pair, made)
 }
 
-/** The tuple of a concatenation: of all that are asked for most are there already. */
+/** Scratch tuple for look-ups: most concatenations exist already. */
 const pair = [ConcatKind, Never, Never]
 
-/** X of X?; -1 for other expressions. */
+/** Returns X of X?; -1 for other expressions. */
 function optionalBody(id: ExprId): ExprId {
   return kindOf(id) === OrKind && length(id) === 3 && at(id, 1) === Empty ? at(id, 2) : -1
 }
@@ -105,7 +107,7 @@ function multiplyBounds(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : Math.min(a * b, Unbounded)
 }
 
-/** Ascending, without duplicates, in place. Operands are few: insertion sort. */
+/** Sorts ascending and removes duplicates, in place. Insertion sort, since operands are few. */
 function sortIds(ids: ExprId[]): ExprId[] {
   if (ids.length > 32) ids.sort((a, b) => a - b)
   else {
@@ -124,8 +126,9 @@ function sortIds(ids: ExprId[]): ExprId[] {
 
 /**
  * Laws: ∅ | r = r; Σ* | r = Σ*; r | r = r; sets unite, also before equal tails; ε | r = r if ε ∈ r;
- * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r; r | ¬r = Σ*;
- * h·r | r = h·r if ε ∈ h; what a wider operand with the same loop in front contains is dropped, see `dropDominated`.
+ * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r;
+ * r | ¬r = Σ*; h·r | r = h·r if ε ∈ h. Drops operands that a wider one with the same first loop
+ * contains, see `dropDominated`.
  */
 export function or(ids: readonly ExprId[]): ExprId {
   const parts: ExprId[] = []
@@ -149,7 +152,7 @@ export function or(ids: readonly ExprId[]): ExprId {
   return intern([OrKind, ...parts], made)
 }
 
-/** The operands with one law applied wherever it can be, or null when none can. */
+/** Returns the operands with one law applied wherever possible, or null if none applies. */
 function mergeParts(parts: ExprId[]): ExprId[] | null {
   let hasAnd = false
   let hasOpen = false
@@ -190,9 +193,9 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
         changed = true
         continue
       }
-      // Loops are keyed by body and tail, sets by tail alone.
+      // Loops are keyed by body and tail, sets by tail only.
       const key = headKind === SetKind ? tail : -1 - at(head, 1) - tail * 0x100000000
-      // Most operands are alone: a map is made for the second one.
+      // The map is made for the second one, since most operands have no other.
       if (firstIndex < 0) {
         firstIndex = i
         firstKey = key
@@ -218,7 +221,10 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
   return (hasAnd && absorb(parts)) || dropped || dropsTails ? parts : null
 }
 
-/** One expression for two operands with the same tail whose heads are sets or loops of one body; -1 if there is none. */
+/**
+ * Returns one expression for operands with the same tail whose heads are sets, or loops of one
+ * body; -1 if there is none.
+ */
 function joinHeads(a: ExprId, b: ExprId): ExprId {
   const [headA, tail] = kindOf(a) === LoopKind ? [a, Empty] : [at(a, 1), at(a, 2)]
   const headB = kindOf(b) === LoopKind ? b : at(b, 1)
@@ -233,9 +239,10 @@ function joinHeads(a: ExprId, b: ExprId): ExprId {
 }
 
 /**
- * Laws: ∅ & r = ∅; Σ* & r = r; r & r = r; sets intersect; ε & r = ε or ∅; ¬a & ¬b = ¬(a | b); r & ¬(r | s) = ∅;
- * r & (r | s) = r; C{a,b} & C{c,d} = C{max,min} for characters C. With an assertion inside it is distributed over `or`: new conjuncts keep arriving while an assertion
- * is repeated, and only a disjunctive form keeps them finite.
+ * Laws: ∅ & r = ∅; Σ* & r = r; r & r = r; sets intersect; ε & r = ε or ∅; ¬a & ¬b = ¬(a | b); r &
+ * ¬(r | s) = ∅; r & (r | s) = r; C{a,b} & C{c,d} = C{max,min} for characters C. With an assertion
+ * inside it is distributed over `or`: a repeated assertion keeps adding conjuncts, and only a
+ * disjunctive form keeps them finite.
  */
 export function and(ids: readonly ExprId[]): ExprId {
   let universe = -1
@@ -269,7 +276,7 @@ export function and(ids: readonly ExprId[]): ExprId {
   return intern([AndKind, ...parts], made)
 }
 
-/** The operands with the laws applied, or null when none applies. */
+/** Returns the operands with the laws applied, or null if none applies. */
 function meetParts(parts: ExprId[]): ExprId[] | null {
   let [set, negative, characters] = [-1, -1, -1]
   let changed = false
@@ -317,7 +324,7 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
   return changed ? parts.filter((id) => id !== anyText) : null
 }
 
-/** The differences from `universe` as one, all at once: there may be thousands. */
+/** Joins the differences from `universe` to one, all at once, since there may be thousands. */
 function joinNegatives(parts: readonly ExprId[], universe: ExprId): ExprId[] {
   const isNegative = (id: ExprId) => kindOf(id) === DiffKind && at(id, 1) === universe
   const removed = parts.filter(isNegative).map((id) => at(id, 2))
@@ -334,9 +341,9 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
 }
 
 /**
- * Texts of `universe` (Σ*, or what is left of it) that are not in `id`. Laws: U \ ∅ = U; U \ U = ∅; U \ (U \ r) = r;
- * U \ (r | (U \ s)) = s & (U \ r): the parts of an intersection are seen, whatever was negated to make it. At most n characters
- * ↔ n + 1 at the least.
+ * Returns the texts of `universe` (Σ*, or what is left of it) that are not in `id`. Laws: U \ ∅ =
+ * U; U \ U = ∅; U \ (U \ r) = r; U \ (r | (U \ s)) = s & (U \ r), which reveals the operands of an
+ * intersection; the complement of at most n characters is at least n + 1, and conversely.
  */
 export function diff(universe: ExprId, id: ExprId): ExprId {
   if (id === Never) return universe
@@ -360,11 +367,13 @@ export function diff(universe: ExprId, id: ExprId): ExprId {
 }
 
 /**
- * `min` to `max` (or Unbounded) times `body`, which must read something if it holds assertions. An iteration that consumes nothing is dropped: ε ∈ X ⇒ X{m,n} = X{0,n}.
- * Laws: ∅{0,n} = ε; X{1,1} = X; X{0,1} = ε | X; (ε | X){m,n} = X{0,n}; nested bounds multiply if their sums leave no gap.
+ * Returns `min` to `max` (or Unbounded) times `body`, which must read something if it holds
+ * assertions. An iteration that consumes nothing is dropped: ε ∈ X ⇒ X{m,n} = X{0,n}. Laws: ∅{0,n}
+ * = ε; X{1,1} = X; X{0,1} = ε | X; (ε | X){m,n} = X{0,n}; nested bounds multiply if their sums
+ * leave no gap.
  */
 export function loop(body: ExprId, min: number, max: number): ExprId {
-  // Counts that no text reaches: a loop keeps 31 bits of each.
+  // No text reaches such counts: a loop keeps 31 bits of each.
   if (max >= Unbounded && (max > Unbounded || min > MaxCount))
     return loop(body, Math.min(min, MaxCount), Unbounded)
   if (min > max) return Never
@@ -378,7 +387,8 @@ export function loop(body: ExprId, min: number, max: number): ExprId {
   if (max === 1) return or([Empty, body])
   if (kindOf(body) === LoopKind) {
     const [a, b] = [at(body, 2), at(body, 3)]
-    // Sums of j numbers in [a, b] fill [a·j, b·j]; the next interval must touch it, which is hardest for the least j.
+    // Sums of j numbers in [a, b] fill [a·j, b·j]. The next interval must touch it, which is
+    // hardest for the least j.
     if (min === max || a * (min + 1) <= addBounds(multiplyBounds(b, min), 1)) {
       return loop(at(body, 1), a * min, multiplyBounds(b, max))
     }
@@ -393,7 +403,7 @@ function makeLoop(body: ExprId, min: number, max: number): ExprId {
   return intern([LoopKind, body, min, max], facts | (min === 0 ? Nullable : flags(body) & Searched))
 }
 
-/** A body with assertions: it is known to read something (`look/repeat.ts`), so no law about ε applies. */
+/** Repeats a body with assertions. It reads something (`look/repeat.ts`): no ε law applies. */
 function assertingLoop(body: ExprId, min: number, max: number): ExprId {
   if (max === 0) return Empty
   if (min === 1 && max === 1) return body
