@@ -81,7 +81,8 @@ const kinds = Object.keys(inputs)
 
 /** Throws OptionError, which names the field. */
 export function checkInput(input: GrammarInput): void {
-  if (typeof input !== "object" || input === null) throw new OptionError("input", `${input} is no constraint`)
+  if (typeof input !== "object" || input === null)
+    throw new OptionError("input", `${input} is not a constraint`)
   const { kind } = input
   checkWord("kind", kind, kinds)
   const { fields, needs }: InputFields = inputs[kind]

@@ -218,9 +218,9 @@ export const refusals = {
   schemaBytes: counted("length of the schema text"),
   "schemaBytes.tag": counted("length of the structural tag"),
   schemaDepth: "the text nests deeper than {bound} levels",
-  "schemaDepth.value": "the value nests too deep, or holds itself",
+  "schemaDepth.value": "the value nests too deeply, or contains itself",
   nodes: counted("schemas that can be reached"),
-  dynamicScopes: "dynamic anchors: more than {bound} ways to meet them first. Use fewer, or $ref",
+  dynamicScopes: "dynamic anchors are reached first in more than {bound} ways. Use fewer, or $ref",
   satSteps: counted("satisfiability"),
   "satSteps.alternatives": counted("work to combine alternatives"),
   "satSteps.greedy": counted("steps of the search for what may follow greedy lexemes"),
@@ -232,7 +232,7 @@ export const refusals = {
     "the obligations of an object need more than {bound} steps. Simplify the not or oneOf around it",
   nameClasses: "patterns of property names overlap in more than {bound} ways. Anchor them, or use fewer",
   nameStates:
-    "to tell apart what patterns of property names match takes more than {bound} automaton states. Anchor them, or use fewer",
+    "distinguishing the property names that patterns match takes more than {bound} automaton states. Anchor the patterns, or use fewer",
   containsItems: "contains needs {value} items to be counted: above {bound}. Lower minItems or minContains",
   containsWays: "items that several contains count need more than {bound} combinations. Use fewer of them",
   containsTries: "items that several contains count need more than {bound} combinations. Use fewer of them",
@@ -274,7 +274,7 @@ export const refusals = {
   "maxRepeat.pattern": counted("repetition {written} at {at}", "Use a smaller count or none"),
   "maxRepeat.tag": counted("repetitions"),
   rules: counted("rules of the grammar"),
-  "rules.greedy": counted("rules of the grammar, as often as greedy lexemes need them"),
+  "rules.greedy": counted("copies of the grammar's rules for greedy lexemes"),
   symbols: counted("symbols of the grammar"),
   templates: counted("uses of templates with different values"),
   suffixStates:
@@ -290,9 +290,9 @@ export const refusals = {
   "sqlScopes.joined":
     "the sets of at most {maxTables} tables that can be joined are {value}, above the bound of {bound}. Declare foreignKeys, lower maxTables, or name fewer tables",
   storedEnding:
-    "what ends one state: {value} characters are above the bound of {bound} for a machine ahead of time. Lower minLength, or the length of the pattern",
+    "the completion of one state has {value} characters, above the bound of {bound} for a precompiled machine. Lower minLength, or the length of the pattern",
   storedEndings:
-    "what ends all states together: {value} characters are above the bound of {bound} for a machine ahead of time. Lower minLength, or the length of the pattern",
+    "the completions of all states have {value} characters together, above the bound of {bound} for a precompiled machine. Lower minLength, or the length of the pattern",
 
   tools: counted("tools", "Send fewer"),
   "tools.functions": counted("tools", "Name fewer"),
@@ -331,9 +331,9 @@ export const refusals = {
   emptinessExprs:
     "the search for a text that a pattern accepts made more than {bound} expressions. Use smaller repeat counts or fewer lookarounds",
   derivativeWords:
-    "a pattern has too many ways to go on: they take more than {bound} words. Use fewer optional parts in a row",
+    "a pattern has too many possible continuations: they take more than {bound} words. Use fewer optional parts in a row",
   unrolled:
-    "a repetition of at least {value} times over a lookaround that may stand alone is above the bound of {bound}. Lower the count",
+    "a lookaround that may match without reading is repeated at least {value} times, above the bound of {bound}. Lower the count",
   lookaroundTerms:
     "lookarounds inside repetitions combine in more than {bound} ways. Move them out of the repetition",
   lengthStates: "a pattern with a length needs more than {bound} automaton states. Write a simpler pattern",
@@ -344,16 +344,16 @@ export const refusals = {
   shortestRanges:
     "the search for a shortest text of a pattern visited {visited}, above the bounds of {bounds}. Use smaller repeat counts or fewer lookarounds",
   textsBetween:
-    "the texts of a pattern lie more than {bound} beginnings apart. Use fewer lookarounds, or lower the number of names or items",
+    "the search for the next text of a pattern tried more than {bound} prefixes. Use fewer lookarounds, or lower the number of names or items",
   lexemeStates:
     "the search for a shortest text met {value} states of a lexeme, above the bound of {bound}. Use smaller repeat counts, fewer lookarounds or fewer names",
   numberParts: "a combination of number constraints needs more than {bound} parts. Simplify the schema",
   substringReadings:
-    "chunks of a substring that begin each other: {value} readings are above the bound of {bound}. Cut the text into chunks of which none begins another",
+    "{value} chunks of a substring are open at once, above the bound of {bound}, because they are prefixes of each other. Cut the text into chunks that are not",
 
   // Options of `precompile`.
   "maxStates.differing":
-    "the machine has more than {bound} states: names or items must differ from all before them, so each text of them is a state of its own. Name the properties and forbid others (additionalProperties: false), or bound the items' values",
+    "the machine has more than {bound} states: names or items must differ from all earlier ones, so each of their texts is a state of its own. Name the properties and forbid others (additionalProperties: false), or bound the items' values",
   "maxStates.deep":
     "the machine has more than {bound} states: the text nests {depth} levels deep by then. Bound the recursion",
   "maxStates.counts":

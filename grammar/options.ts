@@ -74,7 +74,7 @@ export function checkOptions(
   { within = "", aliases = {} }: { within?: string; aliases?: Readonly<Record<string, string>> } = {},
 ): void {
   if (!isObject(options))
-    throw new OptionError(within || "options", `${shown(options)} is no object of options`)
+    throw new OptionError(within || "options", `${shown(options)} is not an object of options`)
   for (const name of Object.keys(options)) {
     const path = within === "" ? name : `${within}.${name}`
     if (!Object.hasOwn(fields, name)) throw unknownOption(path, name, Object.keys(fields), aliases)

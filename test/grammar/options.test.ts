@@ -38,12 +38,12 @@ test.each<[unknown, string | RegExp | null]>([
   [{ list: {} }, "list: an object is not a list"],
   [{ log: true }, "log: true is not a function"],
   [{ part: { lest: 1 } }, "part.lest: unknown name. Did you mean least?"],
-  [{ part: 1 }, "part: 1 is no object of options"],
+  [{ part: 1 }, "part: 1 is not an object of options"],
   [{ mode: "threads" }, 'mode: "threads" is none of thread, none. Did you mean "thread"?'],
   [{ mode: ["none"] }, "mode: a list is none of thread, none"],
-  [null, "options: null is no object of options"],
-  [[], "options: a list is no object of options"],
-  ["x".repeat(100), /^options: "x{56}… is no object/],
+  [null, "options: null is not an object of options"],
+  [[], "options: a list is not an object of options"],
+  ["x".repeat(100), /^options: "x{56}… is not an object/],
 ])("%j: %s", (options, message) => {
   const check = () => checkOptions(options, fields, { aliases: { other: "count" } })
   if (message === null) expect(check).not.toThrow()
@@ -86,7 +86,7 @@ test.each<[GrammarInput | object | string, object, string | null]>([
     {},
     'Did you mean "regex"?',
   ],
-  ["{}", {}, "input: {} is no constraint"],
+  ["{}", {}, "input: {} is not a constraint"],
 ])("compile(%j, %j): %s", (input, options, message) => {
   const call = () => compile(input as GrammarInput, options as CompileOptions)
   if (message === null) expect(call).not.toThrow()

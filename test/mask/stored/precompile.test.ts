@@ -89,7 +89,7 @@ const infinite: [name: string, schema: object, place: string, says: RegExp][] = 
     "unique items of many",
     { type: "array", uniqueItems: true, items: { type: "string" } },
     "",
-    /must differ from all before/,
+    /must differ from all earlier/,
   ],
   [
     "recursion",
@@ -116,7 +116,7 @@ test("a text that ends far away is refused before it is searched for at every st
         vocabulary,
       ),
     )
-  expect(() => close()).toThrow(/characters are above the bound of 256 .* Raise limits\.storedEnding/)
+  expect(() => close()).toThrow(/characters, above the bound of 256 .* Raise limits\.storedEnding/)
   expect(() => close({ storedEnding: 420, storedEndings: 10_000 })).toThrow(/Raise limits\.storedEndings/)
 })
 

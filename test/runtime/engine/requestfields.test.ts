@@ -51,7 +51,7 @@ describe("an option that there is not is refused, with the nearest name:", () =>
   })
 
   test.each<[unknown, string]>([
-    [undefined, "undefined is no object of options"],
+    [undefined, "undefined is not an object of options"],
     [{}, "tools: it is missing"],
     [{ tools: {}, maxStep: 3 }, "maxStep: unknown name. Did you mean maxSteps?"],
     [{ tools: { f: {} } }, "tools.f.execute: the tool has no function"],
