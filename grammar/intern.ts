@@ -51,7 +51,7 @@ export class TupleTable {
   offsets: Int32Array<ArrayBuffer>
   /**
    * Open addressing, linear probing. Shape [2^k, 2]: id + 1 (0 = empty) and the hash beside it, so
-   * that a miss touches one cache line and a hit only what it compares.
+   * that a miss touches one cache line, and a hit that line and the tuple.
    */
   private slots: Int32Array<ArrayBuffer>
   /** Count of the slots in use. */

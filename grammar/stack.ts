@@ -193,7 +193,7 @@ export class StackTable {
         members.push(stack)
       }
     }
-    // This comes last, because uniting what lies below calls this function and uses `places`.
+    // This is done last, because `unite` calls this function again, which overwrites `places`.
     for (let i = 0; i < shared.length; i += 2) {
       const [place, member] = [shared[i], shared[i + 1]]
       const below = this.unite(this.pop(members[place]), this.pop(member))

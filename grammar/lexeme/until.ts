@@ -78,7 +78,9 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
   },
 })
 
-/** Returns the state after `byte`, which continues the waiting prefix to prefix `after`. */
+/**
+ * Returns the state after `byte`, with which the waiting prefix `at` becomes the prefix `after`.
+ */
 function stepped(content: number, id: number, at: number, byte: number, after: number): number {
   const { texts, waiting, isOpen } = known[id]
   const read = Uint8Array.of(...waiting[at], byte)

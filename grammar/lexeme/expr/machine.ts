@@ -45,7 +45,9 @@ export interface TextLengths {
    * large.
    */
   readonly givesUp?: boolean
-  /** The automaton has infinitely many states, so callers must not enumerate them to save work. */
+  /**
+   * Whether the automaton has infinitely many states. Then callers must not enumerate all of them.
+   */
   readonly isEndless?: boolean
 }
 

@@ -168,8 +168,7 @@ export function firstMember(
 /** Returns whether `hi` − `lo` is at least `count` steps. */
 function isLonger(lo: Decimal, hi: Decimal, step: Decimal, count: number): boolean {
   const enough = makeDecimal(step.digits * BigInt(count), step.exponent)
-  // The places decide if `hi` is far larger, so that the subtraction never aligns distant
-  // exponents.
+  // A far larger `hi` shows in its places, so the subtraction never aligns distant exponents.
   if (adjusted(lo) < adjusted(hi) - 1 && adjusted(enough) < adjusted(hi) - 1) return true
   return compare(subtract(hi, lo), enough) >= 0
 }
