@@ -56,7 +56,8 @@ export class Readings implements ReadingShortcuts {
   readonly unites: boolean
   private readonly states: States
   private readonly locals: Reads
-  private readonly waves: Waves
+  /** Made only for grammars whose readings are united: its tables cost as much as a small mask. */
+  private readonly waves: Waves | null
   /** Cached results of `bytesBehind` by stack: `NotAsked`, `Many` for null, else the set + 2. */
   private behind = new Int32Array(8)
 
@@ -64,7 +65,7 @@ export class Readings implements ReadingShortcuts {
     this.states = states
     this.locals = locals
     this.unites = states.grammar.unites && !locals.without.has("waves")
-    this.waves = new Waves(states.stacks, locals.lists)
+    this.waves = this.unites ? new Waves(states.stacks, locals.lists) : null
   }
 
   ends(list: number, lexemeState: number, stack: number): number | null {
@@ -78,7 +79,7 @@ export class Readings implements ReadingShortcuts {
   }
 
   add(list: number, lexemeState: number, stack: number): void {
-    this.waves.add(list, lexemeState, stack)
+    this.waves?.add(list, lexemeState, stack)
   }
 
   /**
@@ -87,15 +88,16 @@ export class Readings implements ReadingShortcuts {
    */
   readAll(read: Read): void {
     const { waves } = this
+    if (waves === null) return
     for (let length = waves.take(); length > 0; length = waves.take()) {
       const { wave } = waves
       for (let i = 0; i < length; i += 3)
-        read(this.withRepeats(wave[i], wave[i + 1], wave[i + 2]), wave[i + 1], wave[i + 2])
+        read(this.withRepeats(waves, wave[i], wave[i + 1], wave[i + 2]), wave[i + 1], wave[i + 2])
     }
   }
 
   clear(): void {
-    this.waves.clear()
+    this.waves?.clear()
   }
 
   /**
@@ -103,7 +105,7 @@ export class Readings implements ReadingShortcuts {
    * which it would be read again. Otherwise a token of a hundred equal signs, slashes or brackets
    * would take a wave for each of them.
    */
-  private withRepeats(list: number, lexemeState: number, stack: number): number {
+  private withRepeats(waves: Waves, list: number, lexemeState: number, stack: number): number {
     if (
       this.locals.without.has("repeats") ||
       list === RootList ||
@@ -111,7 +113,7 @@ export class Readings implements ReadingShortcuts {
       lexemes.base(lexemeState) !== Dead
     )
       return list
-    const { states, locals, waves } = this
+    const { states, locals } = this
     if (locals.lists.length(list) > MaxUnited || states.stacks.isSymbolic(stack)) return list
     // A frame may only be asked about ends that occur: the frame of a key takes other tags.
     const { exits } = locals.local(list, lexemeState)

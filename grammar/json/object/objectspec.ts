@@ -94,6 +94,7 @@ const FewClasses = 64
 const MaxNameLength = 64
 
 const noChances: readonly Chance[] = []
+const noConditions: readonly Condition[] = []
 
 /** The constraints of one schema on the values of names. */
 interface MemberRules {
@@ -131,6 +132,8 @@ export interface SpecOptions {
   isImplied?: (conjunction: number, fact: number) => boolean
   /** Whether some scalar satisfies a conjunction. */
   hasScalar?: (conjunction: number) => boolean
+  /** Takes the general way even for a single schema. The tests compare both. */
+  isGeneral?: boolean
 }
 
 /**
@@ -145,6 +148,10 @@ export function objectSpec(
   options: SpecOptions = {},
 ): ObjectSpec {
   const { isComplete = true, obligations = [], verdicts = [], isImplied = () => false } = options
+  if (facts.length === 1 && obligations.length + verdicts.length === 0 && !options.isGeneral) {
+    const spec = specAtSight(all, reader, facts[0])
+    if (spec !== null) return spec
+  }
   const parts = collectParts(all, reader, facts, isComplete)
   parts.obligations.push(...obligations)
   const owed = (1n << BigInt(parts.obligations.length)) - 1n
@@ -509,4 +516,49 @@ function wholeClass(
 function fewTexts(pattern: ExprId): string[] | null {
   const { high } = exprLengths(pattern)
   return high > MaxNameLength || exprs.isNever(pattern) ? null : finiteTexts(pattern, FewTexts)
+}
+
+/**
+ * Returns the spec of a schema like most: each declared name has a schema, all others share one, and
+ * nothing is combined. Null for any other schema. Without this, compiling MaskBench's median schema
+ * takes 6 to 12 % longer.
+ */
+function specAtSight(all: Conjunctions, reader: KeywordReader, id: number): ObjectSpec | null {
+  const fact = all.facts[id]
+  if (fact.kind !== "schema" || !fact.positive) return null
+  const keywords = reader.of(fact.node)
+  const { properties, additional, required } = keywords
+  const isSimple =
+    keywords.patternProperties.length === 0 &&
+    keywords.propertyNames === null &&
+    keywords.unevaluatedProperties === null
+  if (!isSimple) return null
+  const other = additional === null ? all.everything : all.of([all.schema(additional)])
+  const requiredNames = new Set(required)
+  const names: DeclaredName[] = []
+  const declare = (name: string, value: number) =>
+    names.push({
+      name,
+      bytes: utf8(name),
+      value: reader.allows(name) ? value : all.never,
+      isRequired: requiredNames.has(name),
+      chances: noChances,
+      absence: 0n,
+    })
+  for (const [name, node] of properties) declare(name, all.of([all.schema(node)]))
+  for (const name of requiredNames) if (!properties.has(name)) declare(name, other)
+  const isClosed = other === all.never || all.isFalse(other)
+  const expr = reader.allowedText
+  return {
+    names,
+    declared: properties.size,
+    classes: isClosed ? [] : [{ expr, content: exprContent(expr), value: other, chances: noChances }],
+    min: keywords.minProperties,
+    max: keywords.maxProperties,
+    obligationCount: 0,
+    owed: 0n,
+    conditions: noConditions,
+    counted: 0n,
+    anything: all.anything,
+  }
 }

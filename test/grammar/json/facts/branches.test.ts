@@ -1,9 +1,10 @@
-/** A conjunction that is one branch at first sight has the branches that the search finds. */
+/** Branches and specs found at first sight are those of the search and of the general way. */
 import { expect, test } from "vitest"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
 import { Branches } from "../../../../grammar/json/facts/branches.ts"
 import { Types } from "../../../../grammar/json/facts/conjunction.ts"
 import { JsonLanguage } from "../../../../grammar/json/language.ts"
+import { objectSpec } from "../../../../grammar/json/object/objectspec.ts"
 import { KeywordReader } from "../../../../grammar/json/read/keywordreader.ts"
 import { fromValue, type JsonNode } from "../../../../grammar/json/read/reader.ts"
 import { SchemaGraph } from "../../../../grammar/json/refs/refs.ts"
@@ -44,6 +45,10 @@ function compare(name: string, schema: JsonNode): number {
   for (const node of nodes) {
     const facts = [all.schema(node)]
     const place = `${name} ${node.pointer}`
+    for (const isComplete of [true, false]) {
+      const spec = objectSpec(all, reader, facts, limits, { isComplete })
+      expect(spec, place).toEqual(objectSpec(all, reader, facts, limits, { isComplete, isGeneral: true }))
+    }
     for (const type of [Types.object, Types.array]) {
       const branch = branches.of(all.of(facts), type)
       expect(branch, place).toEqual(branches.search(all.of(facts), type))
