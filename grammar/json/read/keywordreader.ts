@@ -273,7 +273,8 @@ export class KeywordReader {
     const field = fields.get(keyword)
     if (field !== undefined) {
       if (namesOthers.has(keyword)) keywords.coversOthers = true
-      Object.assign(keywords, { [field.name]: this.valueOf(place, field.holds) })
+      const record: Partial<Record<keyof Keywords, unknown>> = keywords
+      record[field.name] = this.valueOf(place, field.holds)
       return undefined
     }
     switch (keyword) {
