@@ -60,7 +60,7 @@ test("CI tests the version of Node in .nvmrc", () => {
 })
 
 // Biome wraps code, not comments. Rows of tables and layouts stay on one line.
-const wrapped = ["grammar", "runtime", "sampler", "server"]
+const wrapped = ["grammar", "mask", "runtime", "sampler", "server"]
 test.each(wrapped)("comments of %s/ have at most 100 columns", (floor) => {
   const names = readdirSync(floor, { recursive: true, encoding: "utf8" })
   const wide = names

@@ -1,11 +1,12 @@
 /**
- * Local masks without a walk where that is possible: what `LocalMasks` defines, with the same bits.
+ * Local masks without a full walk where possible: the masks that `LocalMasks` defines, bit for bit.
  *
- * A state shares its local mask with the states that differ from it beyond any token (`clamp`) or in how a string closes where no
- * quote lies below. Where a state is edges over a base (a string except along some names), its local mask is the base's, patched
- * along the edges: the plain string's 2 ms walk is done once, each patch takes microseconds. The others are found by their length
- * (`text.ts`), by bytes that are free (`free.ts`), by what differs in long tokens alone (`far.ts`), or in slices of characters
- * (`cuts.ts`). What is left is walked.
+ * States that differ only beyond the longest token share one local mask: `clamp` returns the state
+ * under which they share it. If a state is edges over a base (a string except along some names),
+ * its local mask is that of the base, patched along the edges: the walk of the plain string, 2 ms,
+ * is done once, and each patch takes microseconds. Other masks are found by the length of a string
+ * (`text.ts`), by bytes that are allowed whatever follows (`free.ts`), from a state that differs
+ * only in long tokens (`far.ts`), or in slices of characters (`cuts.ts`). The rest is walked.
  */
 import { checkTime } from "../../grammar/deadline.ts"
 import { grown, moreThan } from "../../grammar/intern.ts"
@@ -53,14 +54,16 @@ import type { Group } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
 import { uniteShared } from "./unions.ts"
 
-/** Below so many trie nodes a walk costs less than a look into the caches. */
+/** If fewer trie nodes than this are below a group, a walk is faster than the caches. */
 const MaxWalkNodes = 400
-/** A look at the clock after so much work: some 50 µs for each local mask that is made. */
+/** The weight of making one local mask, some 50 µs, in the units after which the clock is read. */
 const ListWeight = 16
 /** States with at most this many outgoing bytes are compared with a list byte by byte. */
 const FewWays = 8
 
-/** What may be left out, for benchmarks and tests: `test/bench/tails.ts` has a case for each. */
+/**
+ * The shortcuts that benchmarks and tests can turn off. `test/bench/tails.ts` has a case for each.
+ */
 export const shortcutNames = [
   "along",
   "apart",
@@ -81,20 +84,30 @@ export const shortcutNames = [
 ] as const
 export type ShortcutName = (typeof shortcutNames)[number]
 
-/** Bounds of time and memory. None changes an answer. */
+/** Bounds of time and memory. None of them changes an answer. */
 export interface ShortcutOptions {
   /**
-   * Bytes of what entries share (a grammar of C's takes 13 MB of these), half as many of entries, and a third as many each of their
-   * unions and of those that are kept as rows. Default 24 MiB.
+   * Bytes of the data that entries share (13 MB for a grammar of C). The entries may take half as
+   * many bytes, their unions a third, and the unions that are cached as rows another third. Default
+   * 24 MiB.
    */
   maxBytes?: number
-  /** Trie nodes from which on tokens are taken by their characters instead of one by one. Default 2,000. */
+  /**
+   * Lists with at least this many trie nodes below them are read by sets of characters instead of
+   * token by token. Default 2,000.
+   */
   minSliceNodes?: number
-  /** Nodes of a list from which on all are walked together, as some may lie below others. Default 64. */
+  /**
+   * A list with at least this many nodes is walked as a whole, because some of its nodes may lie
+   * below others. Default 64.
+   */
   minNestedNodes?: number
-  /** Bytes from which on tokens are read by themselves, where states differ in long ones alone. Default 24. */
+  /**
+   * Tokens with more bytes than this are read one by one if two states differ only in them. Default
+   * 24.
+   */
   farBytes?: number
-  /** Shortcuts that are not taken. */
+  /** Shortcuts to turn off. */
   without?: readonly ShortcutName[]
 }
 
@@ -103,7 +116,7 @@ export function shortcuts(options: ShortcutOptions = {}): MakeShortcuts {
   return (vocabulary, trie) => new FastMasks(vocabulary, trie, options)
 }
 
-/** What shortcuts for single lists and states share. */
+/** The shortcuts of one vocabulary. */
 export class FastMasks implements Shortcuts, Reads {
   readonly lists: ListTables
   readonly trie: TokenTrie
@@ -135,14 +148,17 @@ export class FastMasks implements Shortcuts, Reads {
   private readonly far: FarTokens
   private readonly nearReach: Reach
   private readonly minSliceNodes: number
-  /** Clamped lexeme state by lexeme state; 0 = not known yet. */
+  /** Results of `clamp` by lexeme state; 0 if not computed yet. */
   private clamped = new Int32Array(1024)
-  /** What `quiet` returns; 0 = not known yet. */
+  /** Results of `quiet` by lexeme state; 0 if not computed yet. */
   private quieted = new Int32Array(1024)
-  /** By node list and clamped lexeme state. */
+  /** Local masks by node list and clamped lexeme state. */
   private readonly entries: Generations<FastLocal>
   private readonly equals = new EqualLocals()
-  /** That of the entries when the last local mask was made: what is known of older ones goes when it does. */
+  /**
+   * The generation of the entries when the last local mask was made. If it has changed, everything
+   * that refers to older entries is dropped.
+   */
   private generation: number
   private readonly walks: ListWalks
   private readonly other: Found
@@ -167,7 +183,7 @@ export class FastMasks implements Shortcuts, Reads {
     this.differences = new Differences(children)
     this.nearReach = {
       bytes: farBytes,
-      // What comes here is slow enough for a look.
+      // The calls that get here are slow enough to afford a look.
       fewIterations: 2,
       iterations: (...loop) => this.reach.iterations(...loop),
     }
@@ -207,7 +223,7 @@ export class FastMasks implements Shortcuts, Reads {
       this.characters.clear()
     }
     if (isFull) {
-      // Entries go too: they hold rows of what is shared.
+      // The entries are dropped too, because they hold rows of the shared data.
       this.entries.clear()
       this.cuts.clear()
       this.text.clear()
@@ -218,8 +234,9 @@ export class FastMasks implements Shortcuts, Reads {
   }
 
   /**
-   * Whether no token goes on below `list` as `lexemeState` does: then it allows nothing there. Not asked of a state that goes on in
-   * many ways. A third of what is read behind something else is that (MaskBench's development split).
+   * Returns whether no token continues below `list` with a byte that `lexemeState` reads, so that
+   * it allows nothing there. States with many outgoing bytes are not checked. This holds for a
+   * third of the reads after another lexeme (MaskBench's development split).
    */
   private isApart(list: number, lexemeState: number): boolean {
     if (list === RootList || this.without.has("apart") || lexemes.base(lexemeState) !== Dead) return false
@@ -253,7 +270,7 @@ export class FastMasks implements Shortcuts, Reads {
     return this.textEnds.before(list, this.clamp(lexemeState), bytes)
   }
 
-  /** What `quietState` returns, memoised. */
+  /** Returns the result of `quietState`. Memoized. */
   quiet(lexemeState: number): number {
     if (lexemeState >= this.quieted.length) this.quieted = grown(this.quieted, moreThan(lexemeState))
     if (this.quieted[lexemeState] === 0) this.quieted[lexemeState] = quietState(lexemeState)
@@ -264,7 +281,7 @@ export class FastMasks implements Shortcuts, Reads {
     return this.repeats.of(list, lexemeState, this.walks.found)
   }
 
-  /** Bytes of entries, of what they share and of what is made of them. */
+  /** Bytes of the entries, of the data that they share, and of the unions made of them. */
   get bytes(): number {
     return this.entries.bytes + this.sharedBytes + this.masks.bytes
   }
@@ -273,7 +290,7 @@ export class FastMasks implements Shortcuts, Reads {
     return this.cuts.bytes + this.text.bytes + this.free.bytes
   }
 
-  /** The state under which `lexemeState` shares its local masks, memoised. */
+  /** Returns the state under which `lexemeState` shares its local masks. Memoized. */
   private clamp(lexemeState: number): number {
     if (this.without.has("clamped")) return lexemeState
     if (lexemeState >= this.clamped.length) this.clamped = grown(this.clamped, moreThan(lexemeState))
@@ -300,13 +317,17 @@ export class FastMasks implements Shortcuts, Reads {
       const near = clampedState(state, this.nearReach)
       if (near !== state) return this.farther(state, near)
     }
-    // What loops in one state is walked faster than it is cut, and few other states could use what was cut.
+    // A state that loops in itself is walked faster than it is cut into slices, which few other
+    // states could use.
     if (without.has("sliced") || (!without.has("word") && this.isWord(list, state)))
       return this.walked(list, state)
     return this.sliced(list, state)
   }
 
-  /** For a state from which many bytes go on whatever follows; null for others. */
+  /**
+   * Returns the local mask of a state from which many bytes are allowed whatever follows; null for
+   * other states.
+   */
   private freed(list: number, state: number): FastLocal | null {
     const free = freeBytes(state)
     if (free === null) return null
@@ -321,8 +342,9 @@ export class FastMasks implements Shortcuts, Reads {
   }
 
   /**
-   * Whether `state` reads any number of characters of its largest set, at once or behind the first one, as one state. From the root
-   * one that ends nowhere on the way is cut: the slices of a set are made once for all states.
+   * Returns whether `state`, or the state after one character, loops in itself on its largest set
+   * of characters. At the root such a state is cut instead, unless it can end inside the loop: the
+   * slices of a set at the root are made once for all states.
    */
   private isWord(list: number, state: number): boolean {
     const { set, next } = this.characters.largest(state)
@@ -331,8 +353,8 @@ export class FastMasks implements Shortcuts, Reads {
   }
 
   /**
-   * Many tokens at once where a set of characters leads around in a loop or along a chain; what leaves the set is cut
-   * into slices again where it is large, and walked where it is small.
+   * Takes many tokens at once where a set of characters leads around a loop or along a chain. Where
+   * tokens leave the set, large groups are cut into slices again and small ones are walked.
    */
   private sliced(list: number, state: number): FastLocal {
     const { set, next } = this.characters.largest(state)
@@ -360,7 +382,10 @@ export class FastMasks implements Shortcuts, Reads {
     return entry(mask, this.lists.exits(exits), bytes)
   }
 
-  /** As the loop into which most characters lead from `state`, corrected; null where there is none, or much to correct. */
+  /**
+   * Returns the local mask of `loop`, the loop into which most characters lead from `state`,
+   * corrected where `state` differs; null if there is no such loop or too much differs.
+   */
   private besideLoop(list: number, state: number, loop: number): FastLocal | null {
     if (
       this.without.has("beside") ||
@@ -375,7 +400,10 @@ export class FastMasks implements Shortcuts, Reads {
     return corrected(this.local(list, loop), difference.found, difference.other, this.lists)
   }
 
-  /** What `target` allows below the nodes of a group, and their own tokens. Exits are added to `exits`. */
+  /**
+   * Returns the tokens that `target` allows below the nodes of a group, and those that end at the
+   * nodes. Adds the exits to `exits`.
+   */
   private leaving({ nodes }: Group, target: number, exits: number[]): Recipe {
     const list = this.lists.gather(nodes)
     const tag = lexemes.tags[target]
@@ -386,7 +414,7 @@ export class FastMasks implements Shortcuts, Reads {
     return uniteShared([inner, idsRecipe(this.lists.tokens(list))])
   }
 
-  /** Many ids as a row. */
+  /** Returns `mask` as a row if it has many ids. */
   private compact(mask: Recipe): Recipe {
     if (mask.row !== null || listedCount(mask) < this.width / 64) return mask
     const row = new Uint32Array(wordCount(this.width))
@@ -394,7 +422,10 @@ export class FastMasks implements Shortcuts, Reads {
     return rowRecipe(row)
   }
 
-  /** One way on, such as the opening quote: what `next` allows below the children, and the children's own tokens. */
+  /**
+   * Returns the local mask of a state with one edge, such as the opening quote: the tokens that
+   * `next` allows below the children, and those that end at the children.
+   */
   private along(list: number, byte: number, next: number): FastLocal {
     this.counts.along++
     const children = this.lists.childrenBy(list, byte)
@@ -425,7 +456,7 @@ export class FastMasks implements Shortcuts, Reads {
     return entry(rowRecipe(row), exits, entryBytes + row.byteLength)
   }
 
-  /** A string that may hold any character: the tokens inside, and where it closes. */
+  /** Returns the local mask of a string of any characters: its tokens, and where it closes. */
   private closing({ tokens, room, closed, isUnbounded }: TextLocal): FastLocal {
     this.counts.text++
     const ids: number[] = []
@@ -441,13 +472,13 @@ export class FastMasks implements Shortcuts, Reads {
       const mask = recipe(inside.row, common, inside.removed, inside.ids)
       return entry(mask, lists, entryBytes + 4 * common.length)
     }
-    // The plain string is under every open object's keys: worth a row that has it all.
+    // Every open object has the plain string below its keys, so it deserves a row of its own.
     const row = inside.row.slice()
     setIds(row, common)
     return entry(rowRecipe(row), lists, entryBytes + row.byteLength)
   }
 
-  /** The base's local mask, corrected along the edges on which `state` differs. */
+  /** Returns the local mask of the base, corrected along the edges on which `state` differs. */
   private patched(list: number, state: number, base: number): FastLocal {
     this.counts.patched++
     const plain = this.local(list, base)
@@ -456,7 +487,10 @@ export class FastMasks implements Shortcuts, Reads {
     return corrected(plain, found, other, this.lists)
   }
 
-  /** The local mask of `near`, from which `state` differs in long tokens alone, corrected by these. */
+  /**
+   * Returns the local mask of `near`, from which `state` differs only in long tokens, corrected in
+   * these.
+   */
   private farther(state: number, near: number): FastLocal {
     this.counts.far++
     const plain = this.local(RootList, near)
