@@ -13,6 +13,7 @@
  * returned this step.
  */
 export interface Step {
+  /** The state at which the next lexeme begins; `Dead` if the text is complete here. */
   readonly lexeme: number
   readonly frames: readonly Frame[]
 }

@@ -15,7 +15,7 @@ import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import { type LocalMasks, sharedLocals } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
-import { type Draft, MaskBuilder } from "./mask.ts"
+import { MaskBuilder, type ShapeMask } from "./mask.ts"
 import { idsRecipe, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { KeptMask } from "./shortcuts.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -75,7 +75,7 @@ export class TokenFsm implements TokenMachine {
   private readonly transitions = new PairMap()
   private kept: (KeptMask | undefined)[] = []
   /** Drafts by the shape of a state. */
-  private drafts: (Draft | undefined)[] = []
+  private shapeMasks: (ShapeMask | undefined)[] = []
   private keptBytes = 0
   private hitCount = 0
 
@@ -184,7 +184,7 @@ export class TokenFsm implements TokenMachine {
   }
 
   hasMask(state: number): boolean {
-    return this.kept[state] !== undefined || this.drafts[this.states.shape(state)]?.unknown.length === 0
+    return this.kept[state] !== undefined || this.shapeMasks[this.states.shape(state)]?.unknown.length === 0
   }
 
   maskBelow(state: number, node: number): Recipe {
@@ -199,7 +199,7 @@ export class TokenFsm implements TokenMachine {
    * As `MaskBuilder.build`. A refusal gets the path of the last reading, at which the mask was
    * abandoned.
    */
-  private build(state: number, endIds: Int32Array, list?: number): Draft {
+  private build(state: number, endIds: Int32Array, list?: number): ShapeMask {
     try {
       return this.builder.build(state, endIds, list)
     } catch (error) {
@@ -213,18 +213,18 @@ export class TokenFsm implements TokenMachine {
     }
   }
 
-  /** States with equal drafts share a mask, unless tokens had to be tried against the text. */
+  /** States with equal shapes share a mask, unless tokens had to be tried against the text. */
   private find(state: number): KeptMask {
     const shape = this.states.shape(state)
-    let draft = this.drafts[shape]
-    if (draft === undefined) {
-      draft = this.build(state, this.locals.endIds)
-      this.charge(96 + draft.mask.bytes)
-      this.drafts[shape] = draft
+    let shapeMask = this.shapeMasks[shape]
+    if (shapeMask === undefined) {
+      shapeMask = this.build(state, this.locals.endIds)
+      this.charge(96 + shapeMask.mask.bytes)
+      this.shapeMasks[shape] = shapeMask
     }
-    let kept = draft.mask
-    if (draft.unknown.length > 0) {
-      const tried = idsRecipe(this.builder.tryTokens(state, draft.unknown))
+    let kept = shapeMask.mask
+    if (shapeMask.unknown.length > 0) {
+      const tried = idsRecipe(this.builder.tryTokens(state, shapeMask.unknown))
       kept = this.locals.union([], noIds, [kept.plain, tried])
       this.charge(96 + kept.bytes)
     }
@@ -261,7 +261,7 @@ export class TokenFsm implements TokenMachine {
     this.keptBytes += bytes
     if (this.keptBytes <= this.maskBytes) return
     this.kept = []
-    this.drafts = []
+    this.shapeMasks = []
     this.keptBytes = bytes
   }
 }

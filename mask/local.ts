@@ -12,12 +12,12 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { NodeLists } from "./lists.ts"
-import { compactIds, idsRecipe, type Recipe, unite } from "./recipe.ts"
+import { compactIds, idsRecipe, listedCount, type Recipe, unite } from "./recipe.ts"
 import type { KeptMask, Local, MakeShortcuts, Shortcuts } from "./shortcuts.ts"
 import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-/** The weight of a walk, some 50 µs, in the units after which the clock is read. */
+/** The weight of a typical walk, some 50 µs, in the units after which the clock is read. */
 const WalkWeight = 16
 
 let makeShortcuts: MakeShortcuts | null = null
@@ -88,7 +88,7 @@ export class LocalMasks {
   union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): KeptMask {
     if (this.shortcuts !== null) return this.shortcuts.union(parts, endIds, own)
     const plain = unite([...parts, ...own, idsRecipe(endIds)], this.vocabulary.words)
-    return { plain, bytes: 0 }
+    return { plain, bytes: (plain.row?.byteLength ?? 0) + 4 * listedCount(plain) }
   }
 
   /** Returns how to write `mask`, which the caller is about to write. */

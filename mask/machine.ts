@@ -37,7 +37,8 @@ export interface TokenMachine {
   advance(state: number, bytes: Uint8Array): number
   /**
    * Returns the state for the start of a token, given a state that `advance` returned; `DeadState`
-   * if no token from there satisfies all token budgets.
+   * if no token from there satisfies all token budgets. Only a machine that counts tokens changes
+   * the state.
    */
   between(state: number): number
   /** Returns the state after `bytes`, which are one token or a part of one, or `DeadState`. */

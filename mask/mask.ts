@@ -18,7 +18,7 @@ import { compactIds, noIds, type Recipe } from "./recipe.ts"
 import type { KeptMask, Local, ReadingShortcuts } from "./shortcuts.ts"
 
 /** A mask that is shared by all states with the same lexemes and stacks. */
-export interface Draft {
+export interface ShapeMask {
   readonly mask: KeptMask
   /**
    * Node lists below which a key or an item depends on a text that is not part of the shape: their
@@ -57,7 +57,7 @@ export class MaskBuilder {
    * Returns the mask of `state`, without the tokens that must be tried. It includes `endIds` if the
    * text may end here. Lexemes are read from below the nodes of `list`.
    */
-  build(state: number, endIds: Int32Array, list = RootList): Draft {
+  build(state: number, endIds: Int32Array, list = RootList): ShapeMask {
     seen.clear()
     ended.clear()
     this.shortcuts?.clear()

@@ -8,7 +8,7 @@ import type { Recipe } from "./recipe.ts"
 import type { TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
 
-/** The tokens that stay inside the lexeme, and where it may end. */
+/** The tokens that a lexeme reads to their end, and where inside of tokens it may end before. */
 export interface Local extends Recipe {
   /**
    * (tag, node list) pairs, ascending by tag: below these nodes the lexeme has ended with this tag.
@@ -16,7 +16,7 @@ export interface Local extends Recipe {
   readonly exits: Int32Array
 }
 
-/** A mask that is cached. */
+/** A mask that is cached, as the recipe by which it is written (`recipe.ts`). */
 export interface KeptMask {
   readonly plain: Recipe
   /** Bytes that this mask holds alone, excluding what it shares with local masks. */

@@ -20,8 +20,8 @@ const NoTokenHere = -1
 const NoState = -1
 
 /**
- * The result of a walk: tokens that stay inside the lexeme, and nodes below which the lexeme may
- * end, with its tag.
+ * The result of a walk: tokens that the lexeme reads to their end, those that end it included, and
+ * nodes at which the lexeme may end inside longer tokens, with its tag.
  */
 export interface Found {
   /** Token ids in trie order. */
