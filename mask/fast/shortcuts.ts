@@ -65,7 +65,6 @@ const FewWays = 8
  * The shortcuts that benchmarks and tests can turn off. `test/bench/tails.ts` has a case for each.
  */
 export const shortcutNames = [
-  "along",
   "apart",
   "beside",
   "clamped",
@@ -124,7 +123,7 @@ export class FastMasks implements Shortcuts, Reads {
   readonly counts = {
     apart: 0,
     patched: 0,
-    along: 0,
+
     free: 0,
     text: 0,
     far: 0,
@@ -303,10 +302,6 @@ export class FastMasks implements Shortcuts, Reads {
     const base = lexemes.base(state)
     const { without } = this
     if (base > Dead && !without.has("patched")) return this.patched(list, state, base)
-    if (base === Dead && !without.has("along")) {
-      const next = lexemes.edgeCount(state) === 1 ? lexemes.edgeTarget(state, 0) : Dead
-      if (next !== Dead && lexemes.tags[next] === 0) return this.along(list, lexemes.edgeByte(state, 0), next)
-    }
     const isSmall = this.lists.size(list) < this.minSliceNodes
     const free = isSmall || without.has("free") ? null : this.freed(list, state)
     if (free !== null) return free
@@ -420,21 +415,6 @@ export class FastMasks implements Shortcuts, Reads {
     const row = new Uint32Array(wordCount(this.width))
     writeRecipe(mask, row)
     return rowRecipe(row)
-  }
-
-  /**
-   * Returns the local mask of a state with one edge, such as the opening quote: the tokens that
-   * `next` allows below the children, and those that end at the children.
-   */
-  private along(list: number, byte: number, next: number): FastLocal {
-    this.counts.along++
-    const children = this.lists.childrenBy(list, byte)
-    if (children < 0) return entry(emptyRecipe, noIds, entryBytes)
-    const inner = this.local(children, next)
-    const own = this.lists.tokens(children)
-    if (own.length === 0) return entry(inner, inner.exits, entryBytes)
-    const mask = recipe(inner.row, inner.common, inner.removed, [...inner.ids, own])
-    return entry(mask, inner.exits, entryBytes + 4 * own.length)
   }
 
   private walked(list: number, state: number): FastLocal {

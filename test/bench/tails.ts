@@ -77,7 +77,6 @@ const tags: Case = [
 
 /** What each shortcut is for. */
 const cases: Record<ShortcutName, [what: string, texts: Case]> = {
-  along: ["one way on, such as an opening quote", [[record({ additionalProperties: false }), recordText]]],
   apart: ["operators behind the operands of a program in C", c],
   beside: ["a search that has begun", [[regex("(?:[^a]|a[^b])*ab"), `${prose}ab`]]],
   clamped: [
