@@ -184,7 +184,7 @@ function cost(grammars: readonly (readonly [Grammar, string])[], without: readon
       if (at >= bytes.length) break
       let node = longestNode(trie, bytes, at)
       // The longest token need not be one that the constraint takes.
-      while (fsm.next(state, trie.token(node)) === 0)
+      while (node !== 0 && fsm.next(state, trie.token(node)) === 0)
         node = longestNode(trie, bytes.subarray(0, at + trie.depth(node) - 1), at)
       if (node === 0) throw new Error(`${text.slice(at, at + 20)} is not taken`)
       state = fsm.next(state, trie.token(node))
