@@ -70,8 +70,8 @@ export class TokenFsm implements TokenMachine {
   readonly locals: LocalMasks
   readonly start: number
   readonly builder: MaskBuilder
-  private readonly maskBytes: number
-  private readonly transitionCount: number
+  readonly maskBytes: number
+  readonly transitionCount: number
   private readonly transitions = new PairMap()
   private kept: (KeptMask | undefined)[] = []
   /** Drafts by the shape of a state. */

@@ -12,7 +12,7 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { NodeLists } from "./lists.ts"
-import { compactIds, idsRecipe, listedCount, type Recipe, unite } from "./recipe.ts"
+import { compactIds, idsRecipe, type Recipe, recipeBytes, unite } from "./recipe.ts"
 import type { KeptMask, Local, MakeShortcuts, Shortcuts } from "./shortcuts.ts"
 import { type Found, TokenTrie } from "./trie.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -88,7 +88,7 @@ export class LocalMasks {
   union(parts: readonly Local[], endIds: Int32Array, own: readonly Recipe[]): KeptMask {
     if (this.shortcuts !== null) return this.shortcuts.union(parts, endIds, own)
     const plain = unite([...parts, ...own, idsRecipe(endIds)], this.vocabulary.words)
-    return { plain, bytes: (plain.row?.byteLength ?? 0) + 4 * listedCount(plain) }
+    return { plain, bytes: recipeBytes(plain) }
   }
 
   /** Returns how to write `mask`, which the caller is about to write. */

@@ -67,6 +67,11 @@ export function listedCount({ common, removed, ids }: Recipe): number {
   return count
 }
 
+/** Returns the bytes of the row and the ids of `recipe`, shared ones included. */
+export function recipeBytes(recipe: Recipe): number {
+  return (recipe.row?.byteLength ?? 0) + 4 * listedCount(recipe)
+}
+
 /** Writes `mask` into `row`. */
 export function writeRecipe(mask: Recipe, row: Uint32Array): void {
   const { common, removed, ids } = mask

@@ -12,19 +12,13 @@ import { DeadState } from "../../grammar/state.ts"
 import type { CaptureReader } from "../../grammar/tape.ts"
 import { type FsmOptions, TokenFsm } from "../fsm.ts"
 import type { MachineStats, TokenMachine } from "../machine.ts"
-import { noIds, type Recipe } from "../recipe.ts"
+import { noIds, type Recipe, recipeBytes } from "../recipe.ts"
 import { spell } from "../spelling.ts"
 import type { Vocabulary } from "../vocabulary.ts"
 import { type BudgetOptions, Budgets } from "./budgets.ts"
 
 /** The root of the token trie. */
 const RootNode = 0
-/**
- * Maximum number of cached transitions, and of bytes of cached masks. All are evicted when it is
- * reached.
- */
-const MaxTransitions = 1 << 20
-const MaxMaskBytes = 64 << 20
 /** Bytes of a mask, excluding its ids. */
 const MaskBytes = 104
 
@@ -43,6 +37,7 @@ export function bindGrammar(
   return new BudgetMachine(new TokenFsm(grammar, vocabulary, { ...options, ignoresBudgets: true }))
 }
 
+/** Its caches have the bounds of its `TokenFsm`. */
 export class BudgetMachine implements TokenMachine {
   readonly fsm: TokenFsm
   readonly start: number
@@ -83,7 +78,7 @@ export class BudgetMachine implements TokenMachine {
     const known = this.transitions.get(state, token)
     if (known >= 0) return known
     const next = this.budgets.next(state, token)
-    if (this.transitions.size >= MaxTransitions) this.transitions.clear()
+    if (this.transitions.size >= this.fsm.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)
     return next
   }
@@ -117,10 +112,11 @@ export class BudgetMachine implements TokenMachine {
       return mask
     }
     mask = this.budgets.mask(state, RootNode, this.fsm.locals.endIds)
-    this.maskBytes += MaskBytes + bytesOf(mask)
-    if (this.maskBytes > MaxMaskBytes) {
+    const bytes = MaskBytes + recipeBytes(mask)
+    this.maskBytes += bytes
+    if (this.maskBytes > this.fsm.maskBytes) {
       this.masks = []
-      this.maskBytes = 0
+      this.maskBytes = bytes
     }
     this.masks[state] = mask
     return mask
@@ -183,8 +179,4 @@ export class BudgetMachine implements TokenMachine {
       `${name}max_tokens=${part.maxTokens} is too small: its shortest text ${needed} in the tokens of this vocabulary. Raise max_tokens or leave it out`,
     )
   }
-}
-
-function bytesOf({ row, ids }: Recipe): number {
-  return (row?.byteLength ?? 0) + ids.reduce((sum, list) => sum + list.byteLength, 0)
 }

@@ -169,6 +169,20 @@ describe("what cannot be kept", () => {
   })
 })
 
+test("caches have the bounds of the options", () => {
+  const grammar = grammarOf((t) => t.star(t.concat(t.budget(t.whole(letters), 3), t.text("x"))))
+  const bounded = bindGrammar(grammar, vocabulary, { maskBytes: 300, transitionCount: 4 })
+  const free = bindGrammar(grammar, vocabulary)
+  for (const text of ["ab c x a b x", "a a a x bc x ab", "c cx a bx"]) {
+    expect(after(bounded, text)).toEqual(after(free, text))
+    const { transitions, maskBytes } = bounded.stats()
+    expect(transitions).toBeLessThanOrEqual(2 * 4)
+    // A cache holds at most its bound, or one mask above it.
+    expect(maskBytes).toBeLessThanOrEqual(2 * (300 + 200))
+  }
+  expect(free.stats().transitions).toBeGreaterThan(8)
+})
+
 describe("other ways to read", () => {
   const fsm = bindGrammar(
     grammarOf((t) => t.concat(t.budget(t.concat(t.text("a"), t.whole(letters)), 2), t.text("x"))),
