@@ -192,7 +192,7 @@ export class MaskBuilder {
       return
     }
     const { open, closing } = shortcuts.quoted(list)
-    if (open >= 0) this.addRead(open, lexemeState, stack)
-    if (closing >= 0) this.unknown.push(closing)
+    if (open !== NoList) this.addRead(open, lexemeState, stack)
+    if (closing !== NoList) this.unknown.push(closing)
   }
 }

@@ -45,7 +45,7 @@ export interface Shortcuts {
   use(mask: KeptMask): Recipe
   /**
    * Splits `list`: below the nodes of `open` a JSON string that is opened there cannot close, below
-   * those of `closing` it may. −1 stands for an empty list.
+   * those of `closing` it may. Either may be `NoList`.
    */
   quoted(list: number): { open: number; closing: number }
   /** Returns the shortcuts for the masks of one grammar. */

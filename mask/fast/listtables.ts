@@ -48,8 +48,8 @@ export class ListTables extends NodeLists {
   }
 
   /**
-   * Splits `list` into two lists, -1 if empty: `open`, below which no token has two quotes, so that
-   * no string opened there closes there; and `closing`, the other nodes.
+   * Splits `list` into two lists, which may be empty: `open`, below which no token has two quotes,
+   * so that no string opened there closes there; and `closing`, the other nodes.
    */
   quoted(list: number): { open: number; closing: number } {
     let parts = this.quotedLists.get(list)
@@ -57,8 +57,7 @@ export class ListTables extends NodeLists {
       const nodes = Array.from(this.view(list))
       const closing = nodes.filter((node) => this.quotes.mostBelow(node) > 1)
       const open = nodes.filter((node) => !closing.includes(node))
-      const intern = (part: number[]) => (part.length === 0 ? -1 : this.intern(part))
-      parts = { open: intern(open), closing: intern(closing) }
+      parts = { open: this.intern(open), closing: this.intern(closing) }
       this.quotedLists.set(list, parts)
     }
     return parts

@@ -43,7 +43,7 @@ test("tokens that end at the nodes, with those that spell the same", () => {
 
 test("nodes below which a string opened there closes are told apart", () => {
   expect(lists.quoted(listOf("a", "b"))).toEqual({ open: listOf("b"), closing: listOf("a") })
-  expect(lists.quoted(listOf("b"))).toEqual({ open: listOf("b"), closing: -1 })
+  expect(lists.quoted(listOf("b"))).toEqual({ open: listOf("b"), closing: NoList })
 })
 
 test("exits are patched by tag", () => {
