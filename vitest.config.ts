@@ -5,8 +5,8 @@ const pure = "test/{grammar,mask,sampler,support}/**"
 const env = { ORT_DISABLE_TELEMETRY: "1" }
 const parallel = { env, maxWorkers: 2, sequence: { groupOrder: 0 }, testTimeout: 60_000, hookTimeout: 60_000 }
 /**
- * `CORE=only` runs the tests of `grammar/` and `mask/` without the shortcuts of `mask/fast/`: masks are walked as they are
- * defined. No other file of that folder can be loaded then.
+ * `CORE=only` runs the tests of `grammar/` and `mask/` without the shortcuts of `mask/fast/`: masks
+ * are walked as they are defined. No other file of that folder can be loaded then.
  */
 const isCoreOnly = process.env.CORE === "only"
 const withoutShortcuts = {
@@ -19,7 +19,10 @@ const withoutShortcuts = {
   },
 }
 
-/** One process that opens Dawn once and exits by itself, behind the others: projects of one group share their workers. */
+/**
+ * One process that opens Dawn once and exits by itself, behind the others: projects of one group
+ * share their workers.
+ */
 const gpu = {
   env,
   sequence: { groupOrder: 1 },
@@ -32,8 +35,8 @@ const gpu = {
 }
 
 /**
- * `npm test` runs core, app and gpu; `long` and `gpu-long` hold what takes minutes, `full` what takes hours. docs/tests.md says
- * which suite is where.
+ * `npm test` runs core, app and gpu; `long` and `gpu-long` hold what takes minutes, `full` what
+ * takes hours. docs/tests.md says which suite is where.
  */
 export default defineConfig({
   test: {

@@ -68,12 +68,12 @@ export interface OpenOptions {
    */
   device?: "auto" | "gpu" | "cpu"
   /**
-   * Whether rows of a graph in which a neighbour changes a row, as quantised activations make it,
-   * run one at a time (`exact`, default: an answer is the same whoever is beside it) or together
-   * (`fast`: drawn by the same law, but other draws). All other graphs run together. `fast` also
-   * reads what a constraint guesses several tokens at once where that has other bits: an answer
-   * bound by a schema takes a third less time alone (SmolLM2-135M by optimum's exporter: fp32 and 4
-   * bits).
+   * How to run a graph whose rows change each other's bits, as quantised activations do. `exact`
+   * (default) runs the rows one at a time, so that an answer does not depend on other requests.
+   * `fast` runs them together: answers have the same distribution, but may differ. All other graphs
+   * always run their rows together. `fast` also runs several guessed tokens of a constrained answer
+   * at once if that changes bits: one answer alone that is bound by a schema then takes a third
+   * less time (SmolLM2-135M by optimum's exporter, fp32 and 4 bits).
    */
   batching?: "exact" | "fast"
   /** Sequences that run at once. Default 8. */

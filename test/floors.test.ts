@@ -96,7 +96,10 @@ test("top-level folders are the five floors and test/, with docs/ and examples/ 
   expect(tracked.every((folder) => existsSync(folder))).toBe(true)
 })
 
-/** The files of the reading list, and their lines; of `grammar/` and `mask/` also what they import by value, at any depth. */
+/**
+ * The files of the reading list, and their lines; of `grammar/` and `mask/` also what they import
+ * by value, at any depth.
+ */
 function core(): { list: string[]; closure: string[]; lines: (files: readonly string[]) => number } {
   const page = readFileSync("docs/ARCHITECTURE.md", "utf8")
   const section = page.slice(page.indexOf("## Reading order"), page.indexOf("## Rooms"))

@@ -160,8 +160,9 @@ export class Generation {
   }
 
   /**
-   * Of each token of the prompt, null for the first; null without `promptLogprobs`. Complete when
-   * choice 0 has an event that is no failure.
+   * The log-probabilities of the tokens of the prompt; the entry of the first token is null. Null
+   * if `promptLogprobs` was not requested. The list is complete once choice 0 has emitted an event
+   * other than a failure.
    */
   get promptLogprobs(): readonly (TokenLogprobs | null)[] | null {
     const [first] = this.sequences

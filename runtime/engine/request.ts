@@ -93,9 +93,9 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    */
   forcing?: "canonical" | "none" | null
   /**
-   * With a constraint: the last tokens of the prompt that a longer token could cover are written
-   * again, across its end too (token healing). The answer's text begins behind the prompt; its
-   * tokens are all that were written. Default false.
+   * Token healing, for requests with a constraint: the model writes the last tokens of the prompt
+   * again if a longer token could cover them and reach past the end of the prompt. The text of the
+   * answer starts after the prompt; its tokens include those written again. Default false.
    */
   heal?: boolean | null
   /**

@@ -1,10 +1,12 @@
 /**
- * Whether this build is slower than another one: both run in one process and in turns, so that a slow machine slows both.
- * The work is that of the samples for warming up over the embedded model's vocabulary: schema text to first mask, fill and
- * accept of each token; and rows of the CPU's sampler. Prints a ratio each, of the least times in all rounds.
+ * Whether this build is slower than another one: both run in one process and in turns, so that a
+ * slow machine slows both. The work is that of the samples for warming up over the embedded model's
+ * vocabulary: schema text to first mask, fill and accept of each token; and rows of the CPU's
+ * sampler. Prints a ratio each, of the least times in all rounds.
  *
- * Usage: `node dist/test/bench/gate.js --before DIR [--rounds 40] [--slack 1.1]`, or `.ci/speed [COMMIT]`, which builds the
- * commit first. DIR is a checkout with its dist. Exit 1 if a ratio is above the slack.
+ * Usage: `node dist/test/bench/gate.js --before DIR [--rounds 40] [--slack 1.1]`, or `.ci/speed
+ * [COMMIT]`, which builds the commit first. DIR is a checkout with its dist. Exit 1 if a ratio is
+ * above the slack.
  */
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"

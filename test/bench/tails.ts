@@ -1,9 +1,11 @@
 /**
- * Each shortcut of `mask/fast/`, on and off, on the input that it was made for. Both ways write the same texts with the same masks,
- * in fresh caches; the table has the trie nodes that were visited, which are the same on every machine, and the milliseconds of all
- * masks and of the slowest one, the least of some rounds.
+ * Each shortcut of `mask/fast/`, on and off, on the input that it was made for. Both ways write the
+ * same texts with the same masks, in fresh caches; the table has the trie nodes that were visited,
+ * which are the same on every machine, and the milliseconds of all masks and of the slowest one,
+ * the least of some rounds.
  *
- * Usage: `node dist/test/bench/tails.js --vocab DIR [--rounds 5] [--only text,far]`. DIR holds tokenizer.json.
+ * Usage: `node dist/test/bench/tails.js --vocab DIR [--rounds 5] [--only text,far]`. DIR holds
+ * tokenizer.json.
  */
 import { readFileSync } from "node:fs"
 import { cpus } from "node:os"

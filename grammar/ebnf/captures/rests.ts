@@ -2,9 +2,9 @@
  * The rests of a call's body that are still to be read, as lists that share their tails. Equal
  * rests of one reading are one object, so that ids identify threads with the same future.
  *
- * Beside the terms of the rules a rest holds marks, which read nothing. Two of them are conditions
- * on the bytes that are read between the place where the mark is put and the place where it is met.
- * The first byte that is read there removes the mark or ends the thread, so marks do not keep
+ * A rest holds the terms of the rules and marks, which read nothing. Two kinds of marks are
+ * conditions on the bytes that are read between the place where the mark is put and where it is
+ * met. The first byte that is read there removes the mark or ends the thread, so marks do not keep
  * threads apart.
  */
 import type { Term } from "../terms.ts"
