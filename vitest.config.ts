@@ -3,7 +3,11 @@ import { defineConfig } from "vitest/config"
 const pure = "test/{grammar,mask,sampler,support}/**"
 /** Tests that load onnxruntime themselves send nothing either. */
 const env = { ORT_DISABLE_TELEMETRY: "1" }
-const parallel = { env, maxWorkers: 2, sequence: { groupOrder: 0 }, testTimeout: 60_000, hookTimeout: 60_000 }
+const setupFiles = ["test/support/seed.ts"]
+const parallel = {
+  ...{ env, setupFiles, maxWorkers: 2, sequence: { groupOrder: 0 } },
+  ...{ testTimeout: 60_000, hookTimeout: 60_000 },
+}
 /**
  * `CORE=only` runs the tests of `grammar/` and `mask/` without the shortcuts of `mask/fast/`: masks
  * are walked as they are defined. No other file of that folder can be loaded then.
@@ -25,6 +29,7 @@ const withoutShortcuts = {
  */
 const gpu = {
   env,
+  setupFiles,
   sequence: { groupOrder: 1 },
   globalSetup: ["test/support/sampler/adapter.ts"],
   maxWorkers: 1,
