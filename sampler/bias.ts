@@ -1,13 +1,13 @@
 /**
- * What a request adds to the logits of single tokens, and which tokens it bans.
+ * The values that a request adds to the logits of single tokens, and the tokens that it bans.
  *
- * An object or a map names tokens by their ids. A list of pairs, as llama.cpp takes it, also names
- * them by a text, which stands for each of its tokens, and bans them by `false`. Biases of one
- * token add up.
+ * An object or a map names tokens by their ids. A list of pairs, as llama.cpp takes it, may also
+ * name tokens by a text: the bias then applies to each token of the text. In a pair, `false` bans
+ * the token. Several biases of one token add up.
  */
 import { atMost, integer, range, SamplingError } from "./ranges.ts"
 
-/** Biases from -100 to 100. A text is encoded as it stands, without a space before it. */
+/** Biases from -100 to 100. A text is encoded exactly as given, without a space in front of it. */
 export type LogitBias =
   | Readonly<Record<string, number>>
   | ReadonlyMap<number, number>
@@ -16,12 +16,14 @@ export type LogitBias =
 export const biasBounds = { biasCount: 1_024, biasUnits: 8_192 } as const
 
 interface BiasContext {
-  /** V. */
+  /** Width of the logits. */
   readonly width: number
   readonly encodeText?: ((text: string) => readonly number[]) | undefined
 }
 
-/** The ids ascending, with their biases, and the ids that are banned. Throws SamplingError. */
+/**
+ * Returns the ids in ascending order with their biases, and the banned ids. Throws SamplingError.
+ */
 export function readBias(
   bias: LogitBias | null | undefined,
   { width, encodeText }: BiasContext,

@@ -1,35 +1,32 @@
 /**
  * The tokens of one sequence, prompt then output, and how often each occurs.
  *
- * Penalties need counts of a few hundred ids out of a hundred thousand, so they are a sparse table,
- * built when a stage first asks and kept up to date from then on: O(1) a token, undone by
- * `rollback`. The history also carries mirostat's μ by position, so that a rollback, a fork or a
- * repeated step finds the value that belongs there.
+ * Penalties need counts of a few hundred ids out of a hundred thousand. So the counts are a sparse
+ * table, which is built when a stage first asks for it and updated from then on: a token costs
+ * O(1), and `rollback` undoes it. The history also stores mirostat's μ by position, so that a
+ * rollback, a fork or a repeated step finds the value of its own position.
  */
 
 /**
- * Counts by id, dense slots 0…size−1 in order of first occurrence; a slot whose counts are 0 is of
- * no one.
+ * Counts by id. Dense slots 0…size−1 are in order of first occurrence; a slot whose counts are 0 is
+ * free.
  */
 export interface CountTable {
   readonly size: number
   readonly ids: Int32Array
   /** Occurrences in the output. */
   readonly outputCounts: Int32Array
-  /** Of these, tokens that were forced. */
+  /** Forced tokens among the occurrences in the output. */
   readonly forcedCounts: Int32Array
   readonly promptCounts: Int32Array
 }
 
-/**
- * The tokens of one sequence, and how often each occurs: what the penalties read. A token costs
- * O(1).
- */
+/** The tokens of one sequence and their counts, which the penalties read. A token costs O(1). */
 export class TokenCounts {
   readonly promptCount: number
-  /** Prompt, then output; entries from `length` on are spare. */
+  /** Prompt, then output; entries from `length` on are unused. */
   private tokens: Int32Array
-  /** 1 where the token was the only legal one. As long as `tokens`. */
+  /** 1 for each token that was the only legal one. As long as `tokens`. */
   private forced: Uint8Array
   private count: number
   private table: Table | undefined
@@ -52,7 +49,7 @@ export class TokenCounts {
     return this.count - this.promptCount
   }
 
-  /** The token at an index of prompt and output. */
+  /** Returns the token at an index of prompt and output. */
   at(index: number): number {
     return this.tokens[index]
   }
@@ -61,7 +58,7 @@ export class TokenCounts {
     return this.forced[index] === 1
   }
 
-  /** All tokens so far; valid until the next change. */
+  /** Returns all tokens so far; valid until the next change. */
   history(): Int32Array {
     return this.tokens.subarray(0, this.count)
   }
@@ -70,12 +67,12 @@ export class TokenCounts {
     this.append(token, 0)
   }
 
-  /** As `push`, for a token that was the only legal one. */
+  /** Appends a token as `push` does, and records that it was the only legal one. */
   pushForced(token: number): void {
     this.append(token, 1)
   }
 
-  /** Forgets the last n output tokens. Throws RangeError when there are fewer. */
+  /** Removes the last n output tokens. Throws RangeError if there are fewer. */
   rollback(n: number): void {
     if (!(n >= 0 && n <= this.outputCount)) {
       throw new RangeError(`rollback: ${n} is not from 0 to the ${this.outputCount} output tokens`)
@@ -86,7 +83,7 @@ export class TokenCounts {
     }
   }
 
-  /** An independent copy. O(tokens). */
+  /** Returns an independent copy. O(tokens). */
   fork(): TokenCounts {
     const copy = new TokenCounts(this.tokens.subarray(0, this.promptCount))
     for (let index = this.promptCount; index < this.count; index++) {
@@ -96,7 +93,7 @@ export class TokenCounts {
     return copy
   }
 
-  /** The counts as they are now; valid until the next change. The first call costs O(tokens). */
+  /** Returns the current counts; valid until the next change. The first call costs O(tokens). */
   counts(): CountTable {
     if (!this.table) {
       this.table = new Table()
@@ -108,14 +105,16 @@ export class TokenCounts {
     return this.table
   }
 
-  /** μ before the draw at `position`; `initial` when none was recorded before it. */
+  /** Returns μ before the draw at `position`, or `initial` if none was recorded before it. */
   muBefore(position: number, initial: number): number {
     let at = this.mus.length
     while (at > 0 && this.mus[at - 1][0] >= position) at--
     return at > 0 ? this.mus[at - 1][1] : initial
   }
 
-  /** μ after the draw at `position`; what was recorded for it and later ones is replaced. */
+  /**
+   * Records μ after the draw at `position`. Replaces the values of that position and of later ones.
+   */
   recordMu(position: number, mu: number): void {
     while (this.mus.length > 0 && this.mus[this.mus.length - 1][0] >= position) this.mus.pop()
     this.mus.push([position, mu])
@@ -132,7 +131,9 @@ export class TokenCounts {
   }
 }
 
-/** Open addressing over dense slots: `index` holds slot + 1, 0 = free. */
+/**
+ * A hash table with open addressing over dense slots: `index` holds slot + 1; 0 marks a free entry.
+ */
 class Table implements CountTable {
   size = 0
   ids = new Int32Array(64)

@@ -1,10 +1,11 @@
 /**
- * The definition: one row of logits becomes a token, stage by stage, in the plainest form.
+ * The definition of sampling: one row of logits becomes a token, stage by stage, in the simplest
+ * form.
  *
- * Every other implementation answers to this file: `select.ts` returns the same bits, `gpu/` the
- * same tokens except at counted near ties. Nothing here is fast; everything here is exact. The
- * order of the stages is the law of the output: masks come first, because filters must see the
- * model's law conditioned on the grammar.
+ * Every other implementation is compared with this file: `select.ts` returns the same bits, and
+ * `gpu/` the same tokens except at counted near ties. This file aims at exactness, not at speed.
+ * The order of the stages defines the distribution of the output. Masks come first, because filters
+ * must see the model's distribution conditioned on the grammar.
  */
 import { aimAt, meanBefore, recordChance } from "./adaptive.ts"
 import { describe, describeForced } from "./logprobs.ts"
@@ -52,8 +53,8 @@ import {
 } from "./truncation.ts"
 
 /**
- * One row. `logits` is that row alone, shape [V], and is not written. Throws RangeError on an empty
- * row.
+ * Samples one row. `logits` is that row alone, shape [V], and is not written. Throws RangeError on
+ * an empty row.
  */
 export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
   if (logits.length === 0) throw new RangeError("logits: a row of width 0 has no token")
@@ -77,7 +78,7 @@ export function sampleRow(logits: Float32Array, row: SampleRow): SampleResult {
   }
 }
 
-/** The answer of a row with a single possible one; undefined: its logits are needed. */
+/** Returns the result of a row with a single legal token, or undefined if its logits are needed. */
 export function forcedResult(row: SampleRow): SampleResult | undefined {
   const token = forcedToken(row)
   if (token < 0 || needsLogits(row.params)) return undefined
@@ -89,18 +90,18 @@ export function forcedResult(row: SampleRow): SampleResult | undefined {
 /** The candidates from which a row's token is drawn. */
 export interface RowLaw {
   readonly status: SampleStatus
-  /** Survivors of all stages; before temperature in a greedy row. */
+  /** Survivors of all stages; in a greedy row, survivors before temperature. */
   readonly candidates: Candidates
   readonly isGreedy: boolean
   readonly key: RowKey
   readonly relaxed: readonly Relaxation[]
-  /** Tokens that the filters could choose from. */
+  /** Number of tokens that the filters could choose from. */
   readonly choiceCount: number
-  /** Of adaptive-p rows: the probabilities of the candidates before its transform, by token. */
+  /** For adaptive-p rows: the probabilities of the candidates before the transform, by token. */
   readonly chances?: ReadonlyMap<number, number>
 }
 
-/** Stages 1 to 19. A row whose mask has one bit is treated like any other here. */
+/** Runs stages 1 to 19. A row whose mask has one bit is treated like any other row. */
 export function lawOf(logits: Float32Array, row: SampleRow): RowLaw {
   const { params } = row
   const key = rowKey(params.seed, row.position, Stream.draw, row.choice)
@@ -128,7 +129,7 @@ export function lawOf(logits: Float32Array, row: SampleRow): RowLaw {
   return { status: "ok", candidates, isGreedy, key, relaxed, choiceCount, chances }
 }
 
-/** Penalties, processors, temperature and filters, in the row's order. */
+/** Applies penalties, processors, temperature and filters, in the row's order. */
 function shape(candidates: Candidates, row: SampleRow, edits: Edits): SampleStatus | "greedy" {
   const { params } = row
   const { order } = params
@@ -156,7 +157,7 @@ function isEdit(stage: StageName): boolean {
   return stage === "penalties" || stage === "dry"
 }
 
-/** One stage of the row's order; nothing where it is off. */
+/** Applies one stage of the row's order. Does nothing if the stage is off. */
 export function applyStage(stage: StageName, candidates: Candidates, row: SampleRow, edits: Edits): void {
   const { params } = row
   switch (stage) {
@@ -196,7 +197,7 @@ export function applyStage(stage: StageName, candidates: Candidates, row: Sample
   }
 }
 
-/** Stages 1, 3 and 4. False: the logit of an allowed token is not a number. */
+/** Stages 1, 3 and 4. Returns false if the logit of an allowed token is not a number. */
 function load({ values, alive }: Candidates, logits: Float32Array, row: SampleRow): boolean {
   for (let id = 0; id < logits.length; id++) {
     if (!hasBit(row.mask, id) || !hasBit(row.params.allowed, id)) continue
@@ -210,13 +211,13 @@ function load({ values, alive }: Candidates, logits: Float32Array, row: SampleRo
 }
 
 function clamp(x: number): number {
-  // −0 becomes 0: the two are one value of the pinned order.
+  // −0 becomes 0, because the pinned order treats the two as one value.
   return x > MaxLogit ? MaxLogit : x < -MaxLogit ? -MaxLogit : x + 0
 }
 
 /**
- * Stage 2, after the masks, since its cut is relative to the best allowed token. Li 2022; O'Brien,
- * Lewis 2023.
+ * Stage 2: contrastive decoding. It runs after the masks, because its cut is relative to the best
+ * allowed token. Li 2022; O'Brien, Lewis 2023.
  */
 function contrast(
   candidates: Candidates,
@@ -233,7 +234,7 @@ function contrast(
   }
 }
 
-/** Stages 7 and 8. */
+/** Stages 7 and 8: repetition, frequency and presence penalties. */
 function applyPenalties({ values }: Candidates, params: SamplingParams, edits: Edits): void {
   const { penalty, inverse } = repetitionFactors(params.repetitionPenalty)
   for (let at = 0; at < edits.count; at++) {
@@ -242,15 +243,15 @@ function applyPenalties({ values }: Candidates, params: SamplingParams, edits: E
   }
 }
 
-/** Stage 9. */
+/** Stage 9: subtracts the DRY penalties. */
 function applyDry({ values }: Candidates, edits: Edits): void {
   for (let at = 0; at < edits.count; at++)
     values[edits.ids[at]] = subtractDry(values[edits.ids[at]], edits.dry[at])
 }
 
 /**
- * Stage 11: the caller's own rules see −Infinity for tokens that are not allowed, and can only
- * remove tokens.
+ * Stage 11: runs the caller's processors. They see −Infinity for tokens that are not allowed, and
+ * they can ban tokens but not allow any.
  */
 function process(candidates: Candidates, row: SampleRow): SampleStatus {
   const { values, alive } = candidates
@@ -267,7 +268,7 @@ function process(candidates: Candidates, row: SampleRow): SampleStatus {
   return countAlive(candidates) === 0 ? "empty_mask" : "ok"
 }
 
-/** Stage 13. False: the temperature came out as greedy. */
+/** Stage 13: applies the temperature. Returns false if the resulting temperature is greedy. */
 function heat(candidates: Candidates, params: SamplingParams): boolean {
   const { temperature, dynatempRange, dynatempExponent } = params
   const t =
@@ -279,7 +280,7 @@ function heat(candidates: Candidates, params: SamplingParams): boolean {
   return true
 }
 
-/** Stage 12: the first of the pinned order. */
+/** Stage 12: returns the first token of the pinned order. */
 export function first(candidates: Candidates): number {
   const ids = survivors(candidates)
   let best = ids[0]
@@ -288,7 +289,8 @@ export function first(candidates: Candidates): number {
 }
 
 /**
- * Stage 20: the arg-max of value plus noise has the law of the softmax. Gumbel 1954; Maddison 2014.
+ * Stage 20: draws a token. The arg-max of value plus Gumbel noise has the distribution of the
+ * softmax. Gumbel 1954; Maddison 2014.
  */
 export function draw(candidates: Candidates, key: RowKey): number {
   const ids = survivors(candidates)
@@ -306,7 +308,8 @@ export function draw(candidates: Candidates, key: RowKey): number {
 }
 
 /**
- * μ follows the surprise of the token among what it was drawn from. Forced tokens would inflate it.
+ * Updates μ by the surprise of the token among the candidates that it was drawn from. Forced tokens
+ * are skipped, because they would inflate μ.
  */
 function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | undefined {
   if (row.params.mirostat === 0 || law.isGreedy) return undefined
@@ -316,7 +319,10 @@ function updateMirostat(row: SampleRow, law: RowLaw, token: number): number | un
   return surprise
 }
 
-/** Moves a mirostat row's μ; `choiceCount` is how many tokens its filter could choose from. */
+/**
+ * Moves the μ of a mirostat row. `choiceCount` is the number of tokens that its filter could choose
+ * from.
+ */
 export function recordSurprise(
   { params, tokens, position }: SampleRow,
   surprise: number,
@@ -328,8 +334,8 @@ export function recordSurprise(
 }
 
 /**
- * The average follows the probability that the token had. A token without an alternative carries no
- * information.
+ * Updates the average by the probability that the token had. A token without an alternative is
+ * skipped, because it carries no information.
  */
 function updateAdaptive(row: SampleRow, { chances, choiceCount }: RowLaw, token: number): void {
   const { params } = row
@@ -338,14 +344,14 @@ function updateAdaptive(row: SampleRow, { chances, choiceCount }: RowLaw, token:
 }
 
 /**
- * Log-probabilities of a token drawn elsewhere. Throws in the processed modes, which need the row's
- * law.
+ * Returns the log-probabilities of a token that was drawn elsewhere. Throws in the processed modes,
+ * which need the distribution of the row.
  */
 export function describeDrawn(logits: Float32Array, row: SampleRow, token: number): TokenLogprobs {
   return describe(capture(logits, row, undefined), token, row.params)
 }
 
-/** The candidates of the row's log-probabilities. */
+/** Returns the candidates whose log-probabilities the row reports. */
 function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined): Candidates {
   const mode = row.params.logprobsMode
   if (mode.startsWith("processed")) {
@@ -360,15 +366,15 @@ function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined):
   return { values: logits.map(clamp), alive }
 }
 
-/** The token of a mask with one bit, if the allowed ids take it too; −1: there is a choice. */
+/** Returns the only token of a mask with one bit, if the allowed ids contain it too; else −1. */
 function forcedToken({ mask, params }: SampleRow): number {
   const token = mask === null ? -1 : onlyBit(mask)
   return token >= 0 && hasBit(params.allowed, token) ? token : -1
 }
 
 /**
- * A forced token's own log-probability is 0 among what is legal; among all tokens it has to be
- * looked up.
+ * Returns whether a forced token needs its logits. Its log-probability among the legal tokens is 0,
+ * but its log-probability among all tokens has to be computed.
  */
 export function needsLogits({ logprobs, logprobsMode }: SamplingParams): boolean {
   return logprobs !== null && (logprobsMode === "unmasked_logprobs" || logprobsMode.endsWith("logits"))

@@ -1,15 +1,15 @@
 /**
- * DRY ("don't repeat yourself", p-e-w 2024): a token that would prolong a repetition of the
- * sequence's own past is penalised exponentially in the length of what it repeats.
+ * DRY ("don't repeat yourself", p-e-w 2024): penalises a token that would prolong a repetition of
+ * the sequence's own past, exponentially in the length of the repetition.
  *
- * For every earlier place of the context, the length of the longest suffix of the context that ends
- * just before that place is one entry of the Z-array of the reversed context: O(n) for all places
- * together.
+ * For each earlier position, the sampler needs the length of the longest suffix of the context that
+ * also ends just before that position. This is one entry of the Z-array of the reversed context, so
+ * all positions together cost O(n).
  */
 import type { TokenCounts } from "./counts.ts"
 import type { SamplingParams } from "./params.ts"
 
-/** Penalty by token id; only ids with a positive penalty. */
+/** Returns the penalty by token id, for ids with a positive penalty only. */
 export function dryPenalties(tokens: TokenCounts, params: SamplingParams): Map<number, number> {
   const penalties = new Map<number, number>()
   const { dryMultiplier, dryBase, dryAllowedLength, dryLastN, dryBreakers } = params
@@ -22,8 +22,8 @@ export function dryPenalties(tokens: TokenCounts, params: SamplingParams): Map<n
   for (const [back, length] of zArray(context).entries()) {
     const repeated = Math.min(length, reach)
     if (back === 0 || repeated < dryAllowedLength) continue
-    // Reversed index `back` is the end of the earlier occurrence; the token after it would be
-    // repeated now.
+    // Reversed index `back` is the end of the earlier occurrence. The token after that end is the
+    // one that would repeat now.
     const next = context[context.length - back]
     if (!singles.has(next)) longest.set(next, Math.max(longest.get(next) ?? 0, repeated))
   }
@@ -34,7 +34,7 @@ export function dryPenalties(tokens: TokenCounts, params: SamplingParams): Map<n
   return penalties
 }
 
-/** Tokens at the end of the context that lie behind the last breaker. */
+/** Returns the number of tokens after the last breaker of the context. */
 function suffixReach(context: Int32Array, breakers: readonly (readonly number[])[]): number {
   let reach = context.length
   for (const ids of breakers) {
@@ -48,8 +48,8 @@ function suffixReach(context: Int32Array, breakers: readonly (readonly number[])
 }
 
 /**
- * z[i] = length of the longest common prefix of the reversed context and its suffix from i.
- * Gusfield 1997, 1.3.
+ * Returns z, where z[i] is the length of the longest common prefix of the reversed context and its
+ * suffix from i. Gusfield 1997, 1.3.
  */
 function zArray(context: Int32Array): Int32Array {
   const n = context.length

@@ -1,12 +1,12 @@
 /**
- * Half precision: models may write float16 or bfloat16 logits. Both are widened exactly,
- * subnormals, infinities and NaNs too: a sampler that computes in half precision loses the tail.
+ * Half precision: models may write float16 or bfloat16 logits. Both are widened exactly, also
+ * subnormals, infinities and NaNs. A sampler that computed in half precision would lose the tail.
  */
 
-/** The formats of 16 bits in which models write logits. */
+/** The 16-bit formats in which models write logits. */
 export type HalfFormat = "float16" | "bfloat16"
 
-/** The same numbers as float32. `words` are the bits of each. */
+/** Returns the same numbers as float32. `words` are the bits of each. */
 export function widenHalf(words: Uint16Array, format: HalfFormat): Float32Array {
   const bits = new Uint32Array(words.length)
   const floats = new Float32Array(bits.buffer)

@@ -1,9 +1,9 @@
 /**
- * sampler/: rows of logits and bitmask rows become tokens. Arrays and numbers only; nothing here
- * knows what a grammar is.
+ * sampler/: draws tokens from rows of logits under mask rows. It works on arrays and numbers only
+ * and knows nothing of grammars.
  *
- * `createCpuSampler` runs everywhere; `createGpuSampler` on a device that the caller opened.
- * Speculation and beams are built from the same rows.
+ * `createCpuSampler` runs everywhere; `createGpuSampler` runs on a device that the caller opened.
+ * Speculation and beam search use the same rows.
  */
 import "./platform.ts"
 

@@ -1,9 +1,10 @@
 /**
- * Log-probabilities of the chosen token, of the likeliest ones and of named ones.
+ * Log-probabilities of the chosen token, of the likeliest tokens and of named tokens.
  *
  * A capture is the set of candidates of one stage: after the grammar's mask (`raw`), before it
- * (`unmasked`), or what the token was drawn from (`processed`). Float64, sums by ascending id.
- * Never NaN, never an infinity: −9999 stands for impossible, as OpenAI writes it.
+ * (`unmasked`), or the candidates that the token was drawn from (`processed`). Values are float64,
+ * summed by ascending id. They are never NaN and never infinite: −9999 marks an impossible token,
+ * as OpenAI writes it.
  */
 import type { SamplingParams } from "./params.ts"
 import type { RankedLogprob, TokenLogprobs } from "./row.ts"
@@ -13,7 +14,8 @@ import { type Candidates, pinned } from "./truncation.ts"
 export const Impossible = -9999
 
 /**
- * `capture` holds at least one survivor. O(V), and O(V log V) for more alternatives than a heap
+ * Returns the log-probabilities of `token`, of the likeliest tokens and of the named ones.
+ * `capture` must hold at least one survivor. O(V), and O(V log V) for more alternatives than a heap
  * holds.
  */
 export function describe(capture: Candidates, token: number, params: SamplingParams): TokenLogprobs {
@@ -30,7 +32,10 @@ export function describe(capture: Candidates, token: number, params: SamplingPar
   return { ...ranked(token), top, named: params.logprobTokenIds.map(ranked) }
 }
 
-/** Maximum, and the logarithm of the sum of exponentials relative to it, summed by ascending id. */
+/**
+ * Returns the maximum, and the logarithm of the sum of exponentials relative to it, summed by
+ * ascending id.
+ */
 function measure({ values, alive }: Candidates): { max: number; log: number } {
   let max = Number.NEGATIVE_INFINITY
   for (let id = 0; id < alive.length; id++) if (alive[id] && values[id] > max) max = values[id]
@@ -49,8 +54,9 @@ function topIds(capture: Candidates, count: number): number[] {
 }
 
 /**
- * How likely a token is among those that a mask lets through, and how likely those are among all:
- * natural logarithms. Shape of `values` [V]. They add up to the token's own log-probability. O(V).
+ * Returns two natural logarithms: of the probability of a token among the tokens that a mask
+ * allows, and of the probability of the allowed tokens among all. Their sum is the token's own
+ * log-probability. Shape of `values` [V]. O(V).
  */
 export function certaintyOf(
   values: Float32Array,
@@ -65,8 +71,8 @@ export function certaintyOf(
     if (value > max) max = value
     if (value > allowedMax && (mask[id >>> 5] & (1 << (id & 31))) !== 0) allowedMax = value
   }
-  // Each sum has its own maximum: what is allowed may lie below all that a float64 can tell beside
-  // the likeliest.
+  // Each sum has its own maximum: compared with the likeliest token, the allowed ones may be too
+  // improbable for a float64.
   let sum = 0
   let allowedSum = 0
   for (let id = 0; id < values.length; id++) {
@@ -80,7 +86,7 @@ export function certaintyOf(
   return { logprob: values[token] - allowed, logMass: Math.min(0, allowed - all) }
 }
 
-/** Place in the pinned order, from 1. */
+/** Returns the rank of a token in the pinned order, from 1. */
 function rankOf({ values, alive }: Candidates, token: number): number {
   const value = values[token]
   let rank = 1
@@ -91,9 +97,9 @@ function rankOf({ values, alive }: Candidates, token: number): number {
 }
 
 /**
- * The result of `describe` for a row without a mask and without named tokens: a prompt has such a
- * row for each of its tokens. Shape [V]; at most `HeapSize` alternatives. It takes half the time (V
- * = 128,000, one alternative, two busy cores: 3.9 ms, `describe` 8.0).
+ * Returns the result of `describe` for a row without a mask and without named tokens, such as each
+ * row of a prompt. Shape [V]; at most `HeapSize` alternatives. It takes half the time (V = 128,000,
+ * one alternative, two busy cores: 3.9 ms, `describe` 8.0).
  */
 export function describeRow(values: Float32Array, token: number, params: SamplingParams): TokenLogprobs {
   const width = values.length
@@ -126,7 +132,10 @@ function topOf(values: Float32Array, count: number): number[] {
   return Array.from(ranked.ids.subarray(0, ranked.count))
 }
 
-/** A token that had no alternative: certain, without a look at its logits. */
+/**
+ * Returns the result for a token that had no alternative. It is certain, so its logits are not
+ * read.
+ */
 export function describeForced(token: number, params: SamplingParams): TokenLogprobs {
   const certain = { token, logprob: 0, rank: 1 }
   const named = params.logprobTokenIds.map((id) =>

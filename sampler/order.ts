@@ -1,12 +1,12 @@
 /**
- * In which order the stages between the bans and the draw run.
+ * The order in which the stages between the bans and the draw run.
  *
- * The default is vLLM's: temperature before the filters, so that they see the law that is drawn
- * from. llama.cpp filters first and heats up what is left. Any other permutation is an order too;
- * every order but the default runs on the CPU.
+ * The default is vLLM's order: temperature before the filters, so that they see the distribution
+ * that is drawn from. llama.cpp filters first and applies the temperature to the remaining tokens.
+ * Any other permutation is an order too. Every order but the default runs on the CPU.
  */
 
-/** `typical_p` stands for the three cuts by entropy: typical, epsilon, eta. */
+/** `typical_p` names the three cuts by entropy: typical, epsilon, eta. */
 export type StageName =
   | "penalties"
   | "dry"

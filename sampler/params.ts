@@ -1,10 +1,10 @@
 /**
  * Sampling parameters: names, defaults, ranges, and the form in which the stages read them.
  *
- * Callers give `SamplingOptions`, where every field may be missing or null; `resolveParams` checks
- * all of them before the first token and returns `SamplingParams`, where a stage that is off has
- * its off value and lists are typed arrays. What is out of range is refused by its wire name, never
- * clamped: a clamped parameter is a silent lie about the law.
+ * Callers pass `SamplingOptions`, in which every field may be missing or null. `resolveParams`
+ * checks all of them before the first token and returns `SamplingParams`, in which each unused
+ * stage has the value that turns it off, and lists are typed arrays. A value out of range is
+ * refused by its wire name, never clamped: clamping would silently change the distribution.
  */
 import { biasBounds, type LogitBias, readBias } from "./bias.ts"
 import { isStageOrder, llamacppOrder, type StageName, vllmOrder } from "./order.ts"
@@ -13,8 +13,8 @@ import { atMost, below, finite, integer, oneOf, positive, range, SamplingError, 
 export { SamplingError }
 
 /**
- * Which candidates are reported: before the mask (`unmasked`), behind it (`raw`), or those that the
- * token was drawn from (`processed`); as log-probabilities or as logits.
+ * Which candidates are reported: before the mask (`unmasked`), after it (`raw`), or the ones that
+ * the token was drawn from (`processed`); as log-probabilities or as logits.
  */
 export type LogprobsMode =
   | "raw_logprobs"
@@ -24,13 +24,13 @@ export type LogprobsMode =
   | "processed_logits"
 
 /**
- * How tokens are drawn. A field that is missing or null has its default, with which all stages but
- * the draw are off; what is out of range is refused.
+ * How tokens are drawn. A field that is missing or null has its default, which turns all stages but
+ * the draw off. A value out of range is refused.
  */
 export interface SamplingOptions {
-  /** 0 is greedy; at most 1,000,000, where all allowed tokens are equally likely. Default 1. */
+  /** 0 is greedy. At most 1,000,000, which makes all allowed tokens equally likely. Default 1. */
   temperature?: number | null
-  /** How many tokens stay; 0, −1 and anything from the width up are off. 1 is greedy. */
+  /** How many tokens are kept; 0, −1 and values from the width up are off. 1 is greedy. */
   topK?: number | null
   topP?: number | null
   minP?: number | null
@@ -43,12 +43,9 @@ export interface SamplingOptions {
   mirostat?: number | null
   mirostatTau?: number | null
   mirostatEta?: number | null
-  /**
-   * Adaptive-p: the probability near which tokens are drawn, and the average of the drawn ones.
-   * Negative values turn it off.
-   */
+  /** Adaptive-p: the target probability of drawn tokens. Negative values turn it off. */
   adaptiveTarget?: number | null
-  /** How much of the average stays with each token, at most 0.99. Default 0.9. */
+  /** Share of the previous average that is kept with each token, at most 0.99. Default 0.9. */
   adaptiveDecay?: number | null
   dynatempRange?: number | null
   dynatempExponent?: number | null
@@ -56,12 +53,13 @@ export interface SamplingOptions {
   frequencyPenalty?: number | null
   presencePenalty?: number | null
   /**
-   * Penalties look at this many last tokens of prompt and output; null: at all, with the scopes of
-   * each penalty.
+   * Number of last tokens of prompt and output that the penalties read. With null, each penalty
+   * reads all tokens of its own scope.
    */
   penaltyWindow?: number | null
   /**
-   * structural: rows with at most 64 legal tokens are not penalised, forced tokens are not counted.
+   * With "structural", rows with at most 64 legal tokens are not penalised, and forced tokens are
+   * not counted.
    */
   penaltyExempt?: string | null
   dryMultiplier?: number | null
@@ -69,23 +67,24 @@ export interface SamplingOptions {
   dryAllowedLength?: number | null
   dryLastN?: number | null
   drySequenceBreakers?: readonly string[] | null
-  /** The same as token sequences, for callers without a tokenizer. */
+  /** The same breakers as token sequences, for callers without a tokenizer. */
   drySequenceBreakerIds?: readonly (readonly number[])[] | null
   noRepeatNgramSize?: number | null
   /**
-   * Added to the logit of each id; in pairs a text stands for each of its tokens, and false bans.
+   * Values added to the logit of each id. In a list of pairs a text names each of its tokens, and
+   * `false` bans them.
    */
   logitBias?: LogitBias | null
   allowedTokenIds?: readonly number[] | null
   badWords?: readonly string[] | null
-  /** The same as token sequences. */
+  /** The same words as token sequences. */
   badWordIds?: readonly (readonly number[])[] | null
   minTokens?: number | null
   stopTokenIds?: readonly number[] | null
   seed?: bigint | number | string | null
   /**
-   * How many alternatives are listed beside the chosen token; −1: all; null: no log-probabilities
-   * at all.
+   * How many alternatives are listed in addition to the chosen token; −1 lists all; null reports no
+   * log-probabilities at all.
    */
   logprobs?: number | null
   logprobTokenIds?: readonly number[] | null
@@ -96,8 +95,8 @@ export interface SamplingOptions {
 }
 
 /**
- * Checked sampling parameters, as the stages read them: a stage that is off has its off value.
- * `resolveParams` makes them.
+ * Checked sampling parameters in the form that the stages read. An unused stage has the value that
+ * turns it off. Made by `resolveParams`.
  */
 export interface SamplingParams {
   readonly temperature: number
@@ -105,8 +104,8 @@ export interface SamplingParams {
   readonly topK: number
   readonly topP: number
   /**
-   * Whether a token whose predecessors reach exactly top-p goes ("ge") or stays ("gt", other
-   * systems' rule).
+   * Whether a token is dropped ("ge") or kept ("gt", the rule of some other systems) if the tokens
+   * before it have a mass of exactly top-p.
    */
   readonly topPBoundary: "ge" | "gt"
   readonly minP: number
@@ -139,14 +138,14 @@ export interface SamplingParams {
   /** Ascending. */
   readonly biasIds: Int32Array
   readonly biasValues: Float32Array
-  /** Bitmask of the allowed ids, shape [W]; null: all. */
+  /** Bitmask of the allowed ids, shape [W]; null allows all. */
   readonly allowed: Uint32Array | null
   readonly badWords: readonly (readonly number[])[]
   readonly minTokens: number
-  /** Ids banned below `minTokens`: ends of sequence and stop ids, ascending. */
+  /** Ids that are banned below `minTokens`: ends of sequence and stop ids, ascending. */
   readonly endIds: readonly number[]
   readonly seed: bigint
-  /** null: none wanted; else how many alternatives, at most the width. */
+  /** Number of alternatives, at most the width; null if no log-probabilities are reported. */
   readonly logprobs: number | null
   readonly logprobTokenIds: readonly number[]
   readonly logprobsMode: LogprobsMode
@@ -155,25 +154,24 @@ export interface SamplingParams {
   readonly order: readonly StageName[]
 }
 
-/** What sampling options are checked against. */
+/** The context that sampling options are checked against. */
 export interface ParamsContext {
-  /** V. */
+  /** Width of the logits. */
   readonly width: number
-  /** Ends of sequence, for `minTokens`. */
+  /** End-of-sequence ids, for `minTokens`. */
   readonly endIds?: readonly number[]
-  /** Seed of a request that gives none. Default 0. */
+  /** Seed for requests without one. Default 0. */
   readonly seed?: bigint
-  /** Token sequences that spell a bad word: bare and after a space. */
+  /** Returns the token sequences that spell a bad word: without and with a space in front. */
   readonly encodeBadWord?: (text: string) => readonly (readonly number[])[]
-  /** Tokens of a text as it stands, for biases. */
+  /** Returns the tokens of a text exactly as given, for biases. */
   readonly encodeText?: (text: string) => readonly number[]
-  /** Token sequences that break DRY's repetitions at this string. */
+  /** Returns the token sequences of this DRY breaker. */
   readonly encodeBreaker?: (text: string) => readonly (readonly number[])[]
 }
 
 /**
- * What the lists of one request may hold. It is checked before a tokenizer sees any of their
- * strings.
+ * Bounds of the lists of one request. They are checked before a tokenizer sees any of the strings.
  */
 export const listBounds = {
   ...biasBounds,
@@ -186,9 +184,9 @@ export const listBounds = {
   breakerTokens: 1_024,
 } as const
 
-/** No law changes above it: tokens are equally likely. */
+/** Higher temperatures change no distribution: tokens are already equally likely. */
 const MaxTemperature = 1e6
-/** Below this a row is greedy. */
+/** Temperatures below this are greedy. */
 export const MinTemperature = 1e-5
 
 type NumberField =
@@ -196,9 +194,7 @@ type NumberField =
   | readonly [byDefault: number, check: typeof positive, max: number, hint: string]
   | readonly [byDefault: number, check: typeof finite | typeof below]
 
-/**
- * Default and range of each parameter that is one number, in the order in which they are checked.
- */
+/** Default and range of each numeric parameter, in the order in which they are checked. */
 const numberFields = {
   topK: [0, integer, -1, Number.MAX_SAFE_INTEGER],
   temperature: [1, range, 0, MaxTemperature],
@@ -230,7 +226,8 @@ const numberFields = {
 type NumberName = keyof typeof numberFields
 
 /**
- * The same as a list, with the names that the parameters have in errors and requests: snake case.
+ * The same table as a list, with the snake-case names that the parameters have in errors and
+ * requests.
  */
 const numberList = Object.entries<NumberField>(numberFields).map(([name, [byDefault, check, ...bounds]]) => {
   const wireName = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -247,10 +244,7 @@ function readNumbers(options: SamplingOptions, width: number): Record<NumberName
   return numbers
 }
 
-/**
- * Checks all fields that it knows and ignores others. Throws SamplingError for a field that is out
- * of range.
- */
+/** Checks all known fields and ignores others. Throws SamplingError for a field out of range. */
 export function resolveParams(options: SamplingOptions, context: ParamsContext): SamplingParams {
   const { width } = context
   if (!Number.isInteger(width) || width < 1) throw new RangeError(`width: ${width} is not an integer ≥ 1`)
@@ -279,7 +273,7 @@ export function resolveParams(options: SamplingOptions, context: ParamsContext):
     logprobsMode: oneOf("logprobs_mode", options.logprobsMode ?? "raw_logprobs", logprobsModes),
     contrastive: readContrastive(options.contrastive),
     order: readOrder(options.samplerOrder),
-    // Behind the other fields: a spread before them takes four times as long.
+    // Spread last, after the other fields: a spread before them takes four times as long.
     ...(numbers as typeof numbers & { mirostat: 0 | 1 | 2 }),
   }
   if (params.mirostat !== 0) refuseFilters(params)
@@ -307,21 +301,24 @@ const logprobsModes = [
   "processed_logits",
 ] as const
 
-/** The parameters of greedy decoding without any stage: the arg-max of the allowed logits. */
+/**
+ * Returns the parameters of greedy decoding without any other stage: the arg-max of the allowed
+ * logits.
+ */
 export function greedyParams(width: number): SamplingParams {
   return resolveParams({ temperature: 0 }, { width })
 }
 
 /**
- * Whether the row takes the first token of the pinned order. Also true of temperatures that are no
- * numbers.
+ * Returns whether the row takes the first token of the pinned order. Also true if the temperature
+ * is NaN.
  */
 export function isGreedy(params: SamplingParams): boolean {
   return !(params.temperature >= MinTemperature || params.dynatempRange > 0) || params.topK === 1
 }
 
-// Mirostat chooses its own cut: a filter beside it would have no effect, and ignoring it would not
-// be honest.
+// Mirostat makes its own cut. Another filter would have no effect, and ignoring it silently would
+// mislead the caller.
 function refuseFilters(params: SamplingParams): void {
   const filters: [string, unknown, unknown][] = [
     ["top_n_sigma", params.topNSigma, 0],
@@ -427,7 +424,7 @@ function readLogprobs(count: number | null | undefined, width: number): number |
   return Math.min(width, integer("logprobs", count, -1, 20))
 }
 
-/** Undefined: none is given. Throws SamplingError. */
+/** Returns undefined if no seed is given. Throws SamplingError. */
 export function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
   if (seed === undefined || seed === null || seed === -1 || seed === -1n || seed === "-1") return undefined
   const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
@@ -435,7 +432,8 @@ export function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
     const what = shown(String(seed))
     throw new SamplingError("seed", seed, `${what} is no lossless integer: send it as digits or as a bigint`)
   }
-  // Digits become an integer only where they are few: the cost grows faster than their number.
+  // Only short texts are converted to an integer, because the cost grows faster than the number of
+  // digits.
   const isShort = typeof seed !== "string" || seed.length <= 20
   const value = isShort ? BigInt(seed) : null
   if (value !== null && BigInt.asIntN(64, value) === value) return value

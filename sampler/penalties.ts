@@ -1,21 +1,22 @@
 /**
- * Everything that changes or bans single tokens: bias, penalties, DRY, minimum length, bad words,
- * repeated n-grams.
+ * The edits of single tokens: bias, penalties, DRY, minimum length, bad words, repeated n-grams.
  *
- * All of it concerns few ids, so it is one sparse list, collected once a row on the host; the
- * definition, the fast path and the GPU apply the same list. Values are float32, one rounding an
- * operation: bias, then repetition on the sign of the biased value (Keskar et al. 2019, 4.1), then
- * frequency and presence in one subtraction, then DRY.
+ * All of these concern few ids. So they are one sparse list, collected once for each row on the
+ * host; the definition, the fast path and the GPU apply the same list. Values are float32 and are
+ * rounded after each operation: bias, then repetition by the sign of the biased value (Keskar et
+ * al. 2019, 4.1), then frequency and presence in one subtraction, then DRY.
  */
 import { dryPenalties } from "./dry.ts"
 import { countBits, type Relaxation, type SampleRow } from "./row.ts"
 
 const { fround } = Math
 
-/** Values stay within this: differences and products of two never overflow. */
+/**
+ * Bound of all values, which ensures that differences and products of two values never overflow.
+ */
 export const MaxLogit = fround(1e30)
 
-/** The bans, as bits, from the last to be lifted to the first. */
+/** Bits of the bans, from the last to be lifted to the first. */
 export const Ban = { badWords: 1, minTokens: 2, ngram: 4 } as const
 
 const liftOrder: readonly [number, Relaxation][] = [
@@ -25,15 +26,16 @@ const liftOrder: readonly [number, Relaxation][] = [
 ]
 
 /**
- * Columns of n edits, ids ascending, each once. A stage that does not concern an id has 0 there.
+ * Columns of n edits. Ids are ascending and distinct. The value is 0 if a stage does not concern
+ * the id.
  */
 export interface Edits {
   readonly count: number
   readonly ids: Int32Array
   readonly bias: Float32Array
-  /** 1: the repetition penalty applies. */
+  /** 1 if the repetition penalty applies. */
   readonly repeated: Uint8Array
-  /** Frequency and presence penalty. */
+  /** Sum of frequency and presence penalty. */
   readonly sub: Float32Array
   readonly dry: Float32Array
   /** Bits of `Ban`. */
@@ -48,7 +50,7 @@ interface Edit {
   bans: number
 }
 
-/** The edits of a row that has none. */
+/** The edits of a row without any. */
 export const noEdits: Edits = {
   count: 0,
   ids: new Int32Array(0),
@@ -59,7 +61,9 @@ export const noEdits: Edits = {
   bans: new Uint8Array(0),
 }
 
-/** The row's edits. O(ids concerned · log), plus O(history) when a stage reads the history. */
+/**
+ * Returns the row's edits. O(number of ids · log), plus O(history) if a stage reads the history.
+ */
 export function collectEdits(row: SampleRow): Edits {
   const { params, tokens } = row
   if (!hasEdits(row)) return noEdits
@@ -99,8 +103,8 @@ function hasPenalties(params: SampleRow["params"]): boolean {
 }
 
 /**
- * A row of few legal tokens is the grammar's business: penalties there would destroy brackets and
- * quotes.
+ * Returns whether the row is exempt from penalties: in a row with few legal tokens, which the
+ * grammar dictates, they would suppress brackets and quotes.
  */
 function isExempt({ params, mask }: SampleRow): boolean {
   return params.penaltyExempt === "structural" && mask !== null && countBits(mask) <= 64
@@ -122,7 +126,7 @@ function collectPenalties(row: SampleRow, edit: (id: number) => Edit): void {
   }
 }
 
-// In a window prompt tokens count as output tokens do, as in llama.cpp.
+// With a window, tokens of the prompt count like tokens of the output, as in llama.cpp.
 function collectWindowed({ params, tokens }: SampleRow, window: number, edit: (id: number) => Edit): void {
   const skipsForced = params.penaltyExempt === "structural"
   const counts = new Map<number, number>()
@@ -139,8 +143,8 @@ function setPenalty(edit: Edit, count: number, params: SampleRow["params"]): voi
 }
 
 /**
- * Ids whose choice would complete a bad word at the end of the output. Ends of sequence are never
- * among them.
+ * Yields the ids that would complete a bad word at the end of the output, except end-of-sequence
+ * ids.
  */
 function* badWordIds({ params, tokens }: SampleRow): Generator<number> {
   for (const word of params.badWords) {
@@ -153,7 +157,7 @@ function* badWordIds({ params, tokens }: SampleRow): Generator<number> {
   }
 }
 
-/** Ids whose choice would repeat an n-gram of prompt and output. */
+/** Yields the ids that would repeat an n-gram of prompt and output. */
 function* ngramIds({ params, tokens }: SampleRow): Generator<number> {
   const prefix = params.noRepeatNgramSize - 1
   if (prefix < 0) return
@@ -187,12 +191,12 @@ function toColumns(table: ReadonlyMap<number, Edit>): Edits {
   return edits
 }
 
-/** Stage 5. */
+/** Stage 5: returns the value with its bias. */
 export function addBias(x: number, bias: number): number {
   return bias === 0 ? x : fround(x + bias)
 }
 
-/** Stages 7 and 8. `inverse` is f32(1 / repetition penalty). */
+/** Stages 7 and 8: returns the penalised value. `inverse` is f32(1 / repetition penalty). */
 export function penalise(x: number, repeated: number, penalty: number, inverse: number, sub: number): number {
   let value = x
   if (repeated) {
@@ -202,19 +206,19 @@ export function penalise(x: number, repeated: number, penalty: number, inverse: 
   return sub === 0 ? value : fround(value - sub)
 }
 
-/** Stage 9. */
+/** Stage 9: returns the value minus the DRY penalty. */
 export function subtractDry(x: number, dry: number): number {
   return dry === 0 ? x : fround(x - dry)
 }
 
-/** f32 of the repetition penalty and of its inverse, bounded so that no product is NaN. */
+/** Returns the repetition penalty and its inverse as float32, bounded so that no product is NaN. */
 export function repetitionFactors(penalty: number): { penalty: number; inverse: number } {
   const bounded = Math.min(1e30, Math.max(1e-30, penalty))
   return { penalty: fround(bounded), inverse: fround(1 / bounded) }
 }
 
 /**
- * The bans that name `token`, which nothing else can stand for: they do not hold. O(history) where
+ * Returns the bans of `token` that do not hold because it is the only legal token. O(history) if
  * n-grams are banned.
  */
 export function overruledBans(row: SampleRow, token: number): Relaxation[] {
@@ -234,8 +238,9 @@ function has(ids: Iterable<number>, token: number): boolean {
 }
 
 /**
- * Which bans hold: all, unless they leave nothing. `isAllowed` tells what the masks and the logits
- * allow, `allowedCount` how many that are. Grammar and allowed ids are never lifted.
+ * Returns which bans hold: all, unless they leave no token. `isAllowed` says whether the masks and
+ * the logits allow an id; `allowedCount` is the number of such ids. The grammar's mask and the
+ * allowed ids are never lifted.
  */
 export function liftBans(
   edits: Edits,

@@ -1,7 +1,7 @@
 /**
- * Names of the platform that the types of this package use, for programs that compile without the
- * types of the DOM, of Node or of WebGPU. They merge with those where they are there, so that
- * nothing is declared twice; where they are missing they are empty.
+ * Platform names that the types of this package use, for programs that compile without the types of
+ * the DOM, of Node or of WebGPU. If those types are present, these declarations merge with them and
+ * declare nothing twice; if not, they are empty types.
  */
 declare global {
   interface AbortSignal {}

@@ -1,9 +1,9 @@
 /**
- * Ranges of parameters: each check returns the value or throws a SamplingError that names
+ * Checks of parameter ranges. Each check returns the value or throws a SamplingError that names
  * parameter, value and bound.
  */
 
-/** A parameter out of range. `param` is its wire name, `value` what was given. */
+/** Thrown for a parameter out of range. `param` is its wire name, `value` the given value. */
 export class SamplingError extends Error {
   readonly param: string
   readonly value: unknown
@@ -27,14 +27,16 @@ export function range(param: string, value: number, min: number, max: number): n
   throw new SamplingError(param, value, `${value} is ${bound}`)
 }
 
-/** Above 0, up to `max`; the hint is the way out. */
+/**
+ * Checks that the value is above 0 and at most `max`; the hint tells the caller what to do instead.
+ */
 export function positive(param: string, value: number, max: number, hint: string): number {
   if (finite(param, value) > 0 && value <= max) return value
   const bound = max === Infinity ? "not above 0" : `not above 0 and at most ${max}`
   throw new SamplingError(param, value, `${value} is ${bound}; ${hint}`)
 }
 
-/** From 0 to below 1. */
+/** Checks that the value is at least 0 and below 1. */
 export function below(param: string, value: number): number {
   if (finite(param, value) >= 0 && value < 1) return value
   throw new SamplingError(param, value, `${value} is not from 0 to below 1`)
@@ -52,12 +54,12 @@ export function oneOf<Value extends string>(param: string, value: string, values
   throw new SamplingError(param, value, `${shown(value)} is none of ${values.join(", ")}`)
 }
 
-/** Throws unless there are at most `max`. `what` names what is counted. */
+/** Throws unless `count` is at most `max`. `what` names what is counted. */
 export function atMost(param: string, count: number, max: number, what: string): void {
   if (count > max) throw new SamplingError(param, count, `${count}${what} are more than ${max}`)
 }
 
-/** The beginning of a text: a message must not grow with what it refuses. */
+/** Returns the beginning of a text, so that a message does not grow with the refused value. */
 export function shown(value: string): string {
   return value.length > 80 ? `${value.slice(0, 79)}…` : value
 }

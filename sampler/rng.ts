@@ -1,19 +1,19 @@
 /**
  * Random numbers as a function of where they are used: (seed, position, choice, stream, token).
  *
- * One Philox4x32-10 block (Salmon et al., SC 2011) a row gives a key; a 12-operation integer hash
- * of token and key gives the 32 bits of each token. Nothing is consumed, so forced tokens,
- * speculation, preemption and batching cannot shift anything: the same place always gets the same
- * noise. All words are unsigned; the GPU computes the same bits.
+ * One Philox4x32-10 block (Salmon et al., SC 2011) for each row gives a key; a 12-operation integer
+ * hash of token and key gives the 32 bits of each token. The generator has no state. So forced
+ * tokens, speculation, preemption and batching cannot shift the noise: the same arguments always
+ * give the same bits. All words are unsigned; the GPU computes the same bits.
  */
 
-/** What the random bits are for. */
+/** The purposes of random bits. */
 export const Stream = { draw: 0, acceptance: 1, residual: 2, xtc: 3, draft: 4 } as const
 
-/** Row keys of this library are in a space of their own. */
+/** A constant in all row keys, which separates them from those of other libraries. */
 const Tag = 0x544f4b52
 
-/** Four words. */
+/** Four 32-bit words. */
 export type RowKey = readonly [number, number, number, number]
 
 export function philox4x32(counter: RowKey, key: readonly [number, number]): RowKey {
@@ -35,8 +35,8 @@ export function philox4x32(counter: RowKey, key: readonly [number, number]): Row
 }
 
 /**
- * Upper 32 bits of the product of two unsigned words, from 16-bit halves: every term is exact in
- * f64.
+ * Returns the upper 32 bits of the product of two unsigned words, computed from 16-bit halves so
+ * that every term is exact in float64.
  */
 function highProduct(a: number, b: number): number {
   const aHigh = a >>> 16
@@ -49,8 +49,8 @@ function highProduct(a: number, b: number): number {
 }
 
 /**
- * Key of one row. `position` = tokens of prompt and output before the drawn one; `choice` = index
- * among the answers.
+ * Returns the key of one row. `position` is the number of tokens of prompt and output before the
+ * drawn one; `choice` is the index among the answers.
  */
 export function rowKey(seed: bigint, position: number, stream: number, choice: number): RowKey {
   const low = Number(BigInt.asUintN(32, seed))
@@ -58,7 +58,7 @@ export function rowKey(seed: bigint, position: number, stream: number, choice: n
   return philox4x32([position, stream, choice, Tag], [low, high])
 }
 
-/** The 32 random bits of a token. */
+/** Returns the 32 random bits of a token. */
 export function tokenBits(token: number, key: RowKey): number {
   let x = Math.imul(token, 0x9e3779b9) ^ key[0]
   x ^= x >>> 16
@@ -71,14 +71,14 @@ export function tokenBits(token: number, key: RowKey): number {
 }
 
 /**
- * Standard Gumbel noise from −3.13 to 22.87. log1p keeps the upper tail, which −log(−log(u)) would
- * cut at 16.
+ * Returns standard Gumbel noise from −3.13 to 22.87. log1p keeps the upper tail, which
+ * −log(−log(u)) would cut at 16.
  */
 export function gumbel(bits: number): number {
   return -Math.log(-Math.log1p(-(bits + 0.5) * 2 ** -32))
 }
 
-/** 53 uniform bits in [0, 1). */
+/** Returns 53 uniform bits as a number in [0, 1). */
 export function uniform(key: RowKey): number {
   return ((key[0] >>> 5) * 2 ** 26 + (key[1] >>> 6)) * 2 ** -53
 }

@@ -1,6 +1,6 @@
 /**
- * The CPU sampler: rows one after the other, each by itself, so that no row's answer depends on its
- * neighbours.
+ * The CPU sampler: computes rows one after the other, each by itself, so that no result depends on
+ * the neighbouring rows.
  */
 
 import { Selector } from "./fast/select.ts"
@@ -8,8 +8,8 @@ import type { SampleResult, SampleRow, Sampler } from "./row.ts"
 import { judgeRow } from "./search/rejection.ts"
 
 /**
- * The sampler that runs everywhere, in the caller's thread; it defines what every other one
- * answers. A row costs O(V) or more.
+ * Returns the sampler that runs everywhere, in the caller's thread. It defines the results of all
+ * other samplers. A row costs at least O(V).
  */
 export function createCpuSampler(): Sampler {
   return {
@@ -21,15 +21,21 @@ export function createCpuSampler(): Sampler {
   }
 }
 
-/** One row, `logits` is that row alone: what every sampler does with a row that runs here. */
+/**
+ * Samples one row; `logits` is that row alone. Every sampler uses it for rows that it computes on
+ * the CPU.
+ */
 export function sampleOnCpu(logits: Float32Array, row: SampleRow): SampleResult {
   return row.judged ? judgeRow(logits, row) : selector.select(logits, row)
 }
 
-// Scratch memory only: no row leaves anything in it that another could see.
+// Holds scratch memory only: no row can see data of another.
 const selector = new Selector()
 
-/** Row `index` of logits [R, V], without a copy. Throws RangeError when there is no such row. */
+/**
+ * Returns row `index` of logits [R, V], without a copy. Throws RangeError if the row does not
+ * exist.
+ */
 export function logitsOf(logits: Float32Array, width: number, index: number): Float32Array {
   if (!(Number.isInteger(index) && index >= 0 && (index + 1) * width <= logits.length)) {
     throw new RangeError(

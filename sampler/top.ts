@@ -1,13 +1,13 @@
 /**
- * The first k of the pinned order without a sort: a bounded heap for small k, a sort of composite
- * keys for the rest.
+ * The first k pairs of the pinned order without a full sort: a bounded heap for small k, a sort of
+ * composite keys for larger k.
  *
- * `values` are f32, −∞ = not there; `ids` ascending, or null where an index is its own id. Shared
- * by the fast path and by log-probabilities.
+ * `values` are f32, and −∞ marks a token that is not a candidate. `ids` are ascending, or null if
+ * each index is its own id. Shared by the fast path and by log-probabilities.
  */
 
 /**
- * Up to this many, a heap; above, sorting what remains is cheaper than moving through a large heap.
+ * Largest k for which a heap is used; for larger k, sorting is cheaper than updating a large heap.
  */
 export const HeapSize = 256
 
@@ -19,12 +19,12 @@ export interface Ranked {
 }
 
 /**
- * The k first of the pinned order, fewer if there are fewer. k ≤ HeapSize. The result is valid
- * until the next call.
+ * Returns the first k pairs of the pinned order, or all if there are fewer. k ≤ HeapSize. The
+ * result is valid until the next call.
  */
 export class TopHeap {
   count = 0
-  /** The worst pair is at 0 while the heap is filled; `rank` sorts. */
+  /** While the heap is filled, the worst pair is at 0; `rank` sorts it. */
   readonly values = new Float32Array(HeapSize)
   readonly ids = new Int32Array(HeapSize)
 
@@ -33,7 +33,7 @@ export class TopHeap {
     let bound = Number.NEGATIVE_INFINITY
     // hot
     for (let at = 0; at < n; at++) {
-      // Ids ascend, so an equal value is later in the order than all that is in the heap.
+      // Ids ascend, so an equal value comes after all pairs in the heap.
       if (values[at] <= bound) continue
       this.push(values[at], ids === null ? at : ids[at], k)
       if (this.count === k) bound = this.values[0]
@@ -101,12 +101,12 @@ const word = new Uint32Array(float.buffer)
 
 /**
  * Sorts pairs into pinned order. Ids are below MaxSortWidth; no value is NaN or −0. O(n log n),
- * native.
+ * with the native sort.
  */
 export function sortPinned(values: Float32Array, ids: Int32Array, n: number): Ranked {
   const keys = new Float64Array(n)
   for (let at = 0; at < n; at++) {
-    // Descending value and ascending id together are one ascending number.
+    // Descending value and ascending id together form one ascending number.
     keys[at] = (0xffffffff - ordered(values[at])) * MaxSortWidth + ids[at]
   }
   keys.sort()
@@ -119,7 +119,7 @@ export function sortPinned(values: Float32Array, ids: Int32Array, n: number): Ra
   return sorted
 }
 
-/** Unsigned word that grows with the value. */
+/** Returns an unsigned word that grows with the value. */
 function ordered(value: number): number {
   float[0] = value + 0
   return (word[0] ^ (word[0] >>> 31 === 1 ? 0xffffffff : 0x80000000)) >>> 0

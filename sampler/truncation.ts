@@ -1,36 +1,36 @@
 /**
- * The filters: which candidates may still be drawn, by rank, mass or surprise.
+ * The filters: select the candidates that may still be drawn, by rank, mass or surprise.
  *
- * Each takes the candidates, looks at the survivors only, and clears some; none ever clears the
- * first of the pinned order (value descending, then id ascending). Values are float32; exponentials
- * and sums are float64, and real-valued sums run by ascending id, so that every implementation gets
- * the same bits. Masses of a cut are integers, whose sums are exact in any order. Sources: top-k
- * Fan 2018; top-p Holtzman 2020; typical Meister 2022; epsilon and eta Hewitt 2022; min-p Nguyen
- * 2024; top-nσ Tang 2024; XTC p-e-w 2024; mirostat Basu 2021.
+ * Each filter takes the candidates, reads the survivors only, and clears some of them; none ever
+ * clears the first of the pinned order (value descending, then id ascending). Values are float32;
+ * exponentials and sums are float64, and real-valued sums run by ascending id, so that every
+ * implementation gets the same bits. Masses of a cut are integers, whose sums are exact in any
+ * order. Sources: top-k Fan 2018; top-p Holtzman 2020; typical Meister 2022; epsilon and eta Hewitt
+ * 2022; min-p Nguyen 2024; top-nσ Tang 2024; XTC p-e-w 2024; mirostat Basu 2021.
  */
 
 import { MaxSortWidth, sortPinned } from "./top.ts"
 
 /**
- * The tokens of a row, by id; or, where `width` says so, some of them by ascending id. Same shape
- * both.
+ * All tokens of a row, indexed by id; or, if `width` is set, some of them by ascending id. All
+ * arrays have the same shape.
  */
 export interface Candidates {
   readonly values: Float32Array
-  /** 1: may be drawn. */
+  /** 1 if the token may be drawn. */
   readonly alive: Uint8Array
-  /** V, the width of the logits, where these are not all of them. */
+  /** Width of the logits, if these are not all tokens. */
   readonly width?: number
 }
 
-/** Ids of the survivors, ascending. */
+/** Returns the ids of the survivors, ascending. */
 export function survivors({ alive }: Candidates): number[] {
   const ids: number[] = []
   for (let id = 0; id < alive.length; id++) if (alive[id]) ids.push(id)
   return ids
 }
 
-/** Ids of the survivors in pinned order. */
+/** Returns the ids of the survivors in pinned order. */
 export function pinned(candidates: Candidates): number[] {
   const { values } = candidates
   const ids = survivors(candidates)
@@ -52,12 +52,12 @@ function keepFrom(candidates: Candidates, threshold: number): void {
   for (const id of survivors(candidates)) if (values[id] < threshold && values[id] < max) alive[id] = 0
 }
 
-/** Clears what comes after the first `count` of an order. */
+/** Clears all but the first `count` of an order. */
 function keepFirst({ alive }: Candidates, order: readonly number[], count: number): void {
   for (const id of order.slice(Math.max(1, count))) alive[id] = 0
 }
 
-/** Probabilities of the survivors, by id ascending beside `ids`; their logarithms too. */
+/** Returns the probabilities of the survivors and their logarithms, with their ascending `ids`. */
 export function softmax(candidates: Candidates): { ids: number[]; logs: Float64Array; probs: Float64Array } {
   const ids = survivors(candidates)
   const max = maximum(candidates)
@@ -68,14 +68,14 @@ export function softmax(candidates: Candidates): { ids: number[]; logs: Float64A
   return { ids, logs, probs: logs.map((value) => Math.exp(value)) }
 }
 
-/** In nats, of a row's probabilities. */
+/** Returns the entropy of a row's probabilities in nats. */
 export function entropy(logs: Float64Array, probs: Float64Array): number {
   let sum = 0
   for (let at = 0; at < probs.length; at++) if (probs[at] > 0) sum -= probs[at] * logs[at]
   return sum
 }
 
-/** Temperature, one multiplication by f32(1 / T). */
+/** Applies the temperature by one multiplication with f32(1 / T). */
 export function scale(candidates: Candidates, temperature: number): void {
   if (temperature === 1) return
   const inverse = Math.fround(1 / temperature)
@@ -83,7 +83,7 @@ export function scale(candidates: Candidates, temperature: number): void {
   for (const id of survivors(candidates)) values[id] = Math.fround(values[id] * inverse)
 }
 
-/** The temperature of a row whose temperature moves with its entropy, over T ± range. */
+/** Returns the temperature of a row whose temperature depends on its entropy, within T ± range. */
 export function dynamicTemperature(
   candidates: Candidates,
   temperature: number,
@@ -98,7 +98,7 @@ export function dynamicTemperature(
   return low + (high - low) * Math.min(1, share) ** exponent
 }
 
-/** Keeps what is within n standard deviations of the maximum. Tang et al. 2024. */
+/** Keeps values within n standard deviations of the maximum. Tang et al. 2024. */
 export function topNSigma(candidates: Candidates, n: number): void {
   const ids = survivors(candidates)
   let sum = 0
@@ -109,24 +109,27 @@ export function topNSigma(candidates: Candidates, n: number): void {
   keepFrom(candidates, maximum(candidates) - n * Math.sqrt(squares / ids.length))
 }
 
-/** Keeps what has at least this share of the likeliest token's probability. */
+/** Keeps tokens with at least this share of the likeliest token's probability. */
 export function minP(candidates: Candidates, share: number): void {
   keepFrom(candidates, maximum(candidates) + Math.log(share))
 }
 
-/** Keeps exactly the k first of the pinned order. */
+/** Keeps exactly the first k of the pinned order. */
 export function topK(candidates: Candidates, k: number): void {
   keepFirst(candidates, pinned(candidates), k)
 }
 
-/** Exponent of the integer masses: their sum over a whole row stays exact in float64. */
+/**
+ * Returns the exponent of the integer masses, chosen so that their sum over a whole row is exact in
+ * float64.
+ */
 export function massExponent(width: number): number {
   return 53 - Math.ceil(Math.log2(width))
 }
 
 /**
- * Keeps the start of `order` up to and including the token that reaches the share of the survivors'
- * mass.
+ * Keeps the start of `order` up to and including the token that reaches this share of the
+ * survivors' mass.
  */
 function keepMass(
   candidates: Candidates,
@@ -145,23 +148,23 @@ function keepMass(
   keepFirst(candidates, order, count)
 }
 
-/** The smallest start of the pinned order that has this share of the survivors' mass. */
+/** Keeps the smallest prefix of the pinned order that has this share of the survivors' mass. */
 export function topP(candidates: Candidates, share: number, boundary: "ge" | "gt" = "ge"): void {
   keepMass(candidates, pinned(candidates), share, boundary)
 }
 
-/** As top-p, over the order of how near a token's surprise is to the mean surprise. */
+/** Like top-p, but orders tokens by how near their surprise is to the mean surprise. */
 export function typicalP(candidates: Candidates, share: number): void {
   const { ids, logs, probs } = softmax(candidates)
   const mean = entropy(logs, probs)
   const distance = new Float64Array(candidates.alive.length)
   for (const [at, id] of ids.entries()) distance[id] = Math.abs(-logs[at] - mean)
-  // The sort is stable: what is equally near stays in pinned order.
+  // The sort is stable: tokens at equal distance stay in pinned order.
   const order = pinned(candidates).sort((a, b) => distance[a] - distance[b])
   keepMass(candidates, order, share, "ge")
 }
 
-/** Keeps probabilities from the threshold up, and the first. */
+/** Keeps the first token, and all tokens with a probability of at least the threshold. */
 function keepProbable(candidates: Candidates, threshold: number): void {
   const { ids, probs } = softmax(candidates)
   const [first] = pinned(candidates)
@@ -178,8 +181,8 @@ export function etaCutoff(candidates: Candidates, eta: number): void {
 }
 
 /**
- * Drops all tokens from the threshold up but the last of them: the head of an already truncated
- * set.
+ * Drops all tokens that reach the threshold except the last of them, which removes the head of an
+ * already truncated set.
  */
 export function xtc(candidates: Candidates, threshold: number, probability: number, u: number): void {
   const order = pinned(candidates)
@@ -190,7 +193,7 @@ export function xtc(candidates: Candidates, threshold: number, probability: numb
   for (const id of head.slice(0, -1)) candidates.alive[id] = 0
 }
 
-/** Mirostat 2: keeps surprises of at most μ bits. */
+/** Mirostat 2: keeps tokens with a surprise of at most μ bits. */
 export function mirostat2(candidates: Candidates, mu: number): void {
   const { ids, logs } = softmax(candidates)
   const [first] = pinned(candidates)
@@ -200,7 +203,8 @@ export function mirostat2(candidates: Candidates, mu: number): void {
 }
 
 /**
- * Mirostat 1: the k that the fit of a Zipf law to the head asks for. Basu et al. 2021, section 3.
+ * Mirostat 1: keeps the k tokens that the fit of a Zipf distribution to the head gives. Basu et al.
+ * 2021, section 3.
  */
 export function mirostat1(candidates: Candidates, mu: number): void {
   const order = pinned(candidates)
@@ -213,7 +217,7 @@ function zipfCount(order: readonly number[], candidates: Candidates, mu: number)
   let tt = 0
   for (let i = 0; i + 1 < Math.min(100, order.length); i++) {
     const t = Math.log((i + 2) / (i + 1))
-    // The ratio of two probabilities is the difference of their values.
+    // The logarithm of the ratio of two probabilities is the difference of their values.
     tb += t * (values[order[i]] - values[order[i + 1]])
     tt += t * t
   }

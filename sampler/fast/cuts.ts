@@ -1,53 +1,61 @@
 /**
- * Cuts by rank and by mass over a whole vocabulary, and the draw from what they keep, without a
- * sort.
+ * Cuts by rank and by mass over a whole vocabulary, and the draw from the tokens that they keep,
+ * without a sort.
  *
- * Top-k and top-p keep a prefix of the pinned order, so a cut is one pair, the last that is kept. A
- * histogram by distance from the maximum says in which bucket it lies, and only that bucket is
- * sorted. Masses are integers, whose float64 sums are exact in any order, so the bits are those of
- * a sort of everything; where an estimate of them tells which pair it is, they are not computed.
- * The draw computes noise only for tokens whose random bits could still win.
+ * Top-k and top-p keep a prefix of the pinned order. So a cut is one pair: the last one that is
+ * kept. A histogram of distances from the maximum tells in which bucket the pair is, and only that
+ * bucket is sorted. Masses are integers, whose float64 sums are exact in any order, so the result
+ * has the same bits as a sort of the whole row. Exact masses are computed only if an estimate
+ * cannot identify the pair. The draw computes noise only for tokens whose random bits could still
+ * win.
  */
 import { gumbel, type RowKey, tokenBits } from "../rng.ts"
 import { type Ranked, sortPinned } from "../top.ts"
 import { massExponent } from "../truncation.ts"
 
-/** Noise stays below this. */
+/** Upper bound of the Gumbel noise. */
 const MaxNoise = 22.875
-/** Bucket b holds distances in [b, b + 1) / BucketsPerNat, the last one all the rest. */
+/**
+ * Number of buckets. Bucket b holds distances in [b, b + 1) / BucketsPerNat; the last bucket holds
+ * all larger ones.
+ */
 const BucketCount = 1024
 const BucketsPerNat = 32
 
-/** Values in ascending order of id, and the part of them that is kept. */
+/** Values in ascending order of id, and the cut that selects the kept ones. */
 export interface Kept {
-  /** −∞: not there. */
+  /** Values; −∞ marks a token that is not a candidate. */
   readonly values: Float32Array
-  /** null: an index is its own id. */
+  /** Ids of the values, or null if each index is its own id. */
   readonly ids: Int32Array | null
   readonly count: number
   readonly max: number
-  /** The last pair of the pinned order that is kept; (−∞, −1) keeps whatever is there. */
+  /** The last kept pair of the pinned order is (cutValue, cutId); (−∞, −1) keeps all candidates. */
   cutValue: number
   cutId: number
 }
 
-/** From this many values on, masses are estimated before any is computed. */
+/** Rows with at least this many values estimate masses before they compute exact ones. */
 const EstimateSize = 4096
-/** Exponential at the middle of each bucket, relative to the maximum's. */
+/** Exponential at the middle of each bucket, relative to that of the maximum. */
 const middles = Float64Array.from({ length: BucketCount }, (_, bucket) =>
   Math.exp(-(bucket + 0.5) / BucketsPerNat),
 )
 
-/** Scratch memory of the histograms. */
+/** Makes the cuts. Owns the scratch memory of the histograms. */
 export class Cutter {
   private readonly masses = new Float64Array(BucketCount)
   private readonly counts = new Int32Array(BucketCount)
-  /** Sums of the first three powers of the distance from the bucket's middle, in buckets. */
+  /**
+   * Sums of the first three powers of the distance from the bucket's middle, in units of buckets.
+   */
   private readonly firsts = new Float64Array(BucketCount)
   private readonly seconds = new Float64Array(BucketCount)
   private readonly thirds = new Float64Array(BucketCount)
 
-  /** Moves the cut to the k-th pair, if there are that many. `kept` has no cut yet. */
+  /**
+   * Moves the cut to the k-th pair, if there are that many. Requires that `kept` has no cut yet.
+   */
   cutCount(kept: Kept, k: number): void {
     const { values, count, max } = kept
     const counts = this.counts.fill(0)
@@ -67,7 +75,7 @@ export class Cutter {
     kept.cutId = ranked.ids[k - before - 1]
   }
 
-  /** Moves the cut to the last pair that top-p keeps of what is kept so far. */
+  /** Moves the cut to the last pair that top-p keeps among the pairs kept so far. */
   cutMass(kept: Kept, share: number, width: number): void {
     const unit = 2 ** massExponent(width)
     const isLong = kept.count >= EstimateSize
@@ -76,8 +84,8 @@ export class Cutter {
   }
 
   /**
-   * Finds the cut by the masses of the buckets; false: it could lie elsewhere, if they are off by
-   * `error` in all.
+   * Finds the cut from the masses of the buckets. Returns false if a total error of `error` in the
+   * masses could move the cut.
    */
   private cutAt(kept: Kept, share: number, unit: number, { total, error }: MassSum): boolean {
     const { masses, counts } = this
@@ -94,9 +102,9 @@ export class Cutter {
       last = before
       before += Math.floor(unit * Math.exp(ranked.values[at++] - max))
     }
-    // Both the sum up to a token and the bound may be off.
+    // Both the sum up to a token and the bound may be wrong by `error`.
     if (error > 0 && !(at > 0 && last < bound - 2 * error && before >= bound + 2 * error)) return false
-    // The bucket's first pair stays: the bound lies in this bucket.
+    // The bucket's first pair is kept, since the bound is reached inside this bucket.
     const cut = Math.max(0, at - 1)
     kept.cutValue = ranked.values[cut]
     kept.cutId = ranked.ids[cut]
@@ -123,10 +131,10 @@ export class Cutter {
   }
 
   /**
-   * Masses without an exponential a value: the series of exp around a bucket's middle needs only
-   * the sums of powers. The fourth power is at most (1/64)^4 / 24 = 2.5e-9 of a mass; rounding down
-   * takes less than 1 a value; what lies in the last bucket is left out. 0.4 ms instead of 2.3 for
-   * 128,256 values (Node 20, AMD EPYC).
+   * Estimates the masses without one exponential for each value: the series of exp around the
+   * middle of a bucket needs only sums of powers. The fourth power is at most (1/64)^4 / 24 =
+   * 2.5e-9 of a mass. Rounding down removes less than 1 for each value. Values in the last bucket
+   * are left out. 0.4 ms instead of 2.3 for 128,256 values (Node 20, AMD EPYC).
    */
   private estimateMasses({ values, ids, count, max, cutValue, cutId }: Kept, unit: number): MassSum {
     const { masses } = this
@@ -166,11 +174,11 @@ export class Cutter {
 
 interface MassSum {
   readonly total: number
-  /** How far the sum of any buckets may be off. 0: they are exact. */
+  /** Maximum error of the sum over any set of buckets; 0 if the masses are exact. */
   readonly error: number
 }
 
-/** The kept part of a bucket, in pinned order; `size` is its maximum. */
+/** Returns the kept pairs of a bucket in pinned order. The bucket holds at most `size` pairs. */
 function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
   const { values, ids, count, max, cutValue, cutId } = kept
   const found = { values: new Float32Array(size), ids: new Int32Array(size), count: 0 }
@@ -180,8 +188,8 @@ function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
   for (let at = 0; at < count; at++) {
     const value = values[at]
     const distance = (max - value) * BucketsPerNat
-    // One comparison that is nearly always true: two that each depend on the value would be guessed
-    // wrong half the time.
+    // This comparison is nearly always true. Two comparisons that each depend on the value would be
+    // mispredicted half the time.
     if (Math.abs(distance - middle) > 0.5 && !(isLast && distance > middle)) continue
     if (distance === bucket + 1 && !isLast) continue
     const id = ids === null ? at : ids[at]
@@ -192,7 +200,7 @@ function sortBucket(kept: Kept, bucket: number, size: number): Ranked {
   return sortPinned(found.values, found.ids, found.count)
 }
 
-/** How many of the ranked pairs top-p keeps. */
+/** Returns how many of the ranked pairs top-p keeps. */
 export function nucleus({ count, values }: Ranked, share: number, width: number): number {
   const unit = 2 ** massExponent(width)
   const max = values[0]
@@ -205,7 +213,7 @@ export function nucleus({ count, values }: Ranked, share: number, width: number)
   return Math.max(1, kept)
 }
 
-/** The draw over the first `count` pairs. */
+/** Draws from the first `count` pairs. */
 export function drawRanked({ values, ids }: Ranked, count: number, key: RowKey): number {
   let token = ids[0]
   if (count === 1) return token
@@ -221,15 +229,15 @@ export function drawRanked({ values, ids }: Ranked, count: number, key: RowKey):
 }
 
 /**
- * The draw over what the cut keeps. A token can only win when its noise is above best − max, that
- * is, when its bits are below a bound that falls as the best rises; most tokens cost their 12
- * integer operations and one comparison.
+ * Draws from the pairs that the cut keeps. A token can win only if its noise is above best − max,
+ * that is, if its bits are below a bound that falls as the best score rises. Most tokens cost their
+ * 12 integer operations and one comparison.
  */
 export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key: RowKey): number {
   let token = -1
   let best = Number.NEGATIVE_INFINITY
   const [key0, key1] = key
-  // Unsigned words compare as signed ones once their highest bit is turned.
+  // Unsigned words compare like signed ones after their highest bit is flipped.
   const key2 = key[2] ^ 0x80000000
   let bound = 0x7fffffff
   // hot
@@ -237,7 +245,7 @@ export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key
     const value = values[at]
     if (value + MaxNoise <= best) continue
     const id = ids === null ? at : ids[at]
-    // `tokenBits` in place: 12.6 → 5.7 ns a token (Node 20, AMD EPYC).
+    // `tokenBits`, inlined by hand: 12.6 → 5.7 ns a token (Node 20, AMD EPYC).
     let x = Math.imul(id, 0x9e3779b9) ^ key0
     x ^= x >>> 16
     x = Math.imul(x, 0x7feb352d)
@@ -245,13 +253,13 @@ export function drawKept({ values, ids, count, max, cutValue, cutId }: Kept, key
     x = Math.imul((x + key1) | 0, 0x846ca68b)
     x ^= x >>> 16
     x ^= key2
-    // What is cut comes last: few tokens get here, and which values are cut cannot be foreseen.
+    // The cut is tested last: few tokens get here, and the branch on the cut is hard to predict.
     if (x > bound || value < cutValue || (value === cutValue && id > cutId)) continue
     const score = value + gumbel((x ^ 0x80000000) >>> 0)
     if (score <= best) continue
     best = score
     token = id
-    // One part in 10^9 above the exact bound: the comparison may only be too generous.
+    // One part in 10^9 above the exact bound, so that rounding can only let too many tokens pass.
     const exact = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best)) * (1 + 1e-9)
     bound = Math.min(0xffffffff, Math.ceil(exact)) ^ 0x80000000
   }

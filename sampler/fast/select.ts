@@ -1,9 +1,10 @@
 /**
- * The fast path: the bits of `cpu.ts` without a sort over the vocabulary.
+ * The fast path: returns the same bits as `cpu.ts` without a sort over the vocabulary.
  *
- * A row is values and ids: either dense, where an index is its id and −∞ marks what is not allowed,
- * or the list of a sparse mask's set bits. A heap finds the few tokens of a small k, `cuts.ts` any
- * other cut. Rows with rarer stages, and rows with values beyond ±1e24, go to the definition.
+ * A row is a list of values with ids. A dense row is indexed by id, and −∞ marks tokens that are
+ * not allowed. A sparse row lists the set bits of its mask. A heap finds the tokens of a small k,
+ * and `cuts.ts` makes all other cuts. Rows with rarer stages, and rows with values beyond ±1e24,
+ * are computed by the definition.
  */
 
 import { applyStage, describeDrawn, forcedResult, sampleRow } from "../cpu.ts"
@@ -24,19 +25,19 @@ import { checkDrawn, type Relaxation, type SampleResult, type SampleRow } from "
 import { HeapSize, MaxSortWidth, type Ranked, TopHeap } from "../top.ts"
 import { Cutter, drawKept, drawRanked, nucleus } from "./cuts.ts"
 
-/** Beyond this the definition's clamp could matter. */
+/** Above this magnitude the clamp of the definition could take effect. */
 const Huge = 1e24
 
-/** One sampler's scratch memory; rows are independent. Not reentrant. */
+/** The scratch memory of one sampler. Rows are independent. Not reentrant. */
 export class Selector {
   private values = new Float32Array(0)
   private ids = new Int32Array(0)
-  /** V of the current row. */
+  /** Width of the current row's logits. */
   private width = 0
   private readonly heap = new TopHeap()
   private readonly cutter = new Cutter()
 
-  /** As `sampleRow` of the definition, to the bit. */
+  /** Returns the same bits as `sampleRow` of the definition. */
   select(logits: Float32Array, row: SampleRow): SampleResult {
     const forced = forcedResult(row)
     if (forced) return forced
@@ -44,7 +45,7 @@ export class Selector {
     return fast ?? sampleRow(logits, row)
   }
 
-  /** undefined: the row needs the definition. */
+  /** Returns undefined if the row needs the definition. */
   private selectFast(logits: Float32Array, row: SampleRow): SampleResult | undefined {
     const { params } = row
     const width = logits.length
@@ -86,7 +87,7 @@ export class Selector {
     }
   }
 
-  /** Values and ids of a sparse row. Returns how many. */
+  /** Collects values and ids of a sparse row. Returns their number. */
   private gather(logits: Float32Array, { mask, params }: SampleRow): number {
     const { values, ids } = this
     const { allowed } = params
@@ -103,7 +104,7 @@ export class Selector {
     return n
   }
 
-  /** Values of a dense row, by id. Loops over what is denied, which is rarer. */
+  /** Collects the values of a dense row, by id. Loops over the denied tokens, which are fewer. */
   private fill(logits: Float32Array, { mask, params }: SampleRow): void {
     const { values } = this
     const width = logits.length
@@ -119,8 +120,8 @@ export class Selector {
   }
 
   /**
-   * Bias, bans and penalties, in place. There is an allowed value. Returns the bans that were
-   * lifted.
+   * Applies bias, bans and penalties in place. Requires an allowed value. Returns the bans that
+   * were lifted.
    */
   private edit(
     x: Float32Array,
@@ -152,7 +153,7 @@ export class Selector {
     return relaxed
   }
 
-  /** Temperature, filters, noise. −1: the definition must decide. */
+  /** Applies temperature, filters and noise. Returns −1 if the definition must decide. */
   private draw(x: Float32Array, ids: Int32Array | null, n: number, first: number, row: SampleRow): number {
     const { width } = this
     const { params } = row
@@ -189,8 +190,8 @@ export class Selector {
   }
 
   /**
-   * The lowest value that top-nσ and min-p keep; NaN: values so large that the definition must
-   * decide.
+   * Returns the lowest value that top-nσ and min-p keep, or NaN if values are so large that the
+   * definition must decide.
    */
   private threshold(z: Float32Array, n: number, max: number, params: SamplingParams): number {
     let floor = Number.NEGATIVE_INFINITY
@@ -213,7 +214,7 @@ export class Selector {
     return params.minP > 0 ? Math.max(floor, max + Math.log(params.minP)) : floor
   }
 
-  /** Compacts the values from the floor up into the scratch lists, of which z may be one. */
+  /** Copies the values that are at least `floor` into the scratch lists, one of which may be z. */
   private keepFrom(z: Float32Array, ids: Int32Array | null, n: number, floor: number): number {
     const { values, ids: kept } = this
     let count = 0
@@ -226,7 +227,7 @@ export class Selector {
   }
 }
 
-/** Whether all of the row's stages are here. */
+/** Returns whether this file has all stages that the row uses. */
 function isFast({ params, processors }: SampleRow, width: number): boolean {
   if (processors?.length || params.contrastive !== null || width > MaxSortWidth) return false
   if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
@@ -242,7 +243,7 @@ function isFast({ params, processors }: SampleRow, width: number): boolean {
   return hasPlainFilters(params) || (params.topK > 0 && params.topK <= HeapSize)
 }
 
-/** Whether no stage is on that looks at entropies or drops the head. */
+/** Returns whether the row uses no stage that depends on entropies or drops the head. */
 function hasPlainFilters(params: SamplingParams): boolean {
   return (
     params.typicalP === 1 &&
@@ -253,8 +254,8 @@ function hasPlainFilters(params: SamplingParams): boolean {
 }
 
 /**
- * The definition's own filters after top-k, over what top-k left: by ascending id, so that sums
- * have the same bits.
+ * Applies the definition's own filters to the tokens that top-k kept. They are in ascending order
+ * of id, so that sums have the same bits.
  */
 function drawFiltered({ values, ids, count }: Ranked, row: SampleRow, width: number, key: RowKey): number {
   const order = Array.from({ length: count }, (_, at) => at).sort((a, b) => ids[a] - ids[b])
@@ -276,8 +277,8 @@ function drawFiltered({ values, ids, count }: Ranked, row: SampleRow, width: num
 const NotANumber = -2
 
 /**
- * Index of the first maximum; −1: nothing is above −∞; NotANumber: a NaN is there. Eight at a time:
- * 230 → 100 µs.
+ * Returns the index of the first maximum, −1 if no value is above −∞, or NotANumber if a value is
+ * NaN. Compares eight values at a time: 230 → 100 µs.
  */
 function argmax(x: Float32Array, n: number): number {
   let best = Number.NEGATIVE_INFINITY
@@ -298,7 +299,7 @@ function argmax(x: Float32Array, n: number): number {
       at += 8
       continue
     }
-    // One of them is higher, or NaN.
+    // One of these eight is higher, or NaN.
     for (const end = Math.min(n, at + 8); at < end; at++) {
       if (x[at] <= best) continue
       if (Number.isNaN(x[at])) return NotANumber
@@ -313,7 +314,7 @@ function idAt(ids: Int32Array | null, at: number): number {
   return ids === null ? at : ids[at]
 }
 
-/** −1: the id is not in the list. */
+/** Returns the index of an id in the list, or −1 if the id is not in it. */
 function indexOf(ids: Int32Array | null, n: number, id: number): number {
   if (ids === null) return id
   let low = 0
@@ -333,8 +334,8 @@ function countAlive(x: Float32Array, n: number): number {
 }
 
 /**
- * Whether a mask allows at most about a quarter. Looks at every 16th word; a wrong guess costs time
- * but changes no bit of a result.
+ * Returns whether a mask allows at most about a quarter of the tokens. Samples every 16th word; a
+ * wrong guess costs time but does not change the result.
  */
 function looksSparse(mask: Uint32Array | null): boolean {
   if (mask === null) return false

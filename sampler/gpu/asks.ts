@@ -1,15 +1,18 @@
 /**
- * What a row is asked beside its token: log-probabilities, and the judgement of a draft token.
- * Records of both directions.
+ * The values that a row asks for besides its token: log-probabilities, and the judgement of a draft
+ * token. This file holds the records of both directions.
  *
- *   Ask      64 B, written by the host (`Asks.add`): whose values, how many of the likeliest, which named tokens, which law
- *   lists    behind the asks: named ids; laws as pairs (id, bits of q), ids ascending
- *   Answer   8 B each: (bits of the mass relative to the maximum, key of the maximum), then (key, tokens before it) of the
- *            drawn token and of each named one, (key, id) of the likeliest, and of a judged row (score key, id) of the token
- *            that replaces the draft's. A key of 0 is of a token that cannot be
- *   scratch  behind the answers, `ScratchWords` an ask and tile: (mass, maximum), then the tile's likeliest
+ *   Ask      64 B, written by the host (`Asks.add`): row and mask, how many of the likeliest,
+ *            which named tokens, which draft distribution
+ *   lists    after the asks: named ids; draft distributions as pairs (id, bits of q), ids ascending
+ *   Answer   8 B each: (bits of the mass relative to the maximum, key of the maximum); then
+ *            (key, number of tokens before it) of the drawn token and of each named one; then
+ *            (key, id) of the likeliest tokens; for a judged row, (score key, id) of the token that
+ *            replaces the draft token. A key of 0 marks a token that is not allowed
+ *   scratch  after the answers, `ScratchWords` for each ask and tile: (mass, maximum), then the
+ *            likeliest tokens of the tile
  *
- * Keys are exact values, ranks are counts, and what is left to floats is one sum: the host makes
+ * Keys are exact values and ranks are counts. The only inexact float is one sum: the host computes
  * the logarithms.
  */
 import { Impossible } from "../logprobs.ts"
@@ -18,21 +21,21 @@ import { type RowKey, rowKey, Stream } from "../rng.ts"
 import type { DraftLaw, RankedLogprob, SampleResult, SampleRow, TokenLogprobs } from "../row.ts"
 import { isTokenAccepted } from "../search/rejection.ts"
 
-/** Alternatives that the kernels rank; more are read from the row itself. */
+/** Maximum number of alternatives that the kernels rank. For more, the row itself is read. */
 export const MaxTops = 20
 export const AskWords = 16
 export const ScratchWords = 2 + 2 * MaxTops
 
 /**
- * `processed`: values after all stages, and what the cuts keep of them. `judged`: a replacement is
- * drawn.
+ * `processed`: the ask is about the values after all stages and cuts. `judged`: a replacement for
+ * the draft token is drawn.
  */
 export const AskFlag = { processed: 1, judged: 2 } as const
 
 export interface Ask {
   /** Index of the row in its submission. */
   readonly row: number
-  /** Atlas slot of the mask that raw values are under; 0: none. */
+  /** Atlas slot of the mask that applies to raw values; 0 if there is none. */
   readonly slot: number
   readonly isProcessed: boolean
   readonly topCount: number
@@ -40,7 +43,7 @@ export interface Ask {
   readonly judged?: { readonly token: number; readonly law: DraftLaw; readonly key: RowKey }
 }
 
-/** The answer to one ask, as the device left it. */
+/** The answer to one ask, decoded from the words that the device wrote. */
 export interface Answer {
   /** Value of the maximum, and logarithm of the sum of exponentials relative to it. */
   readonly max: number
@@ -48,11 +51,11 @@ export interface Answer {
   readonly drawn: Target
   readonly named: readonly Target[]
   readonly top: readonly { readonly token: number; readonly value: number }[]
-  /** −1: the device found none. */
+  /** Token that replaces the draft token, or −1 if the device found none. */
   readonly replacement: number
 }
 
-/** `value` undefined: the token cannot be. */
+/** A token with its value and rank. `value` is undefined if the token is not allowed. */
 interface Target {
   readonly value: number | undefined
   readonly rank: number
@@ -61,7 +64,7 @@ interface Target {
 /** The asks of one submission. */
 export class Asks {
   readonly list: Ask[] = []
-  /** Words of all answers. */
+  /** Number of words of all answers. */
   answerWords = 0
   private readonly offsets: number[] = []
 
@@ -75,7 +78,7 @@ export class Asks {
     return this.list.some(({ judged }) => judged !== undefined)
   }
 
-  /** Of the records and lists. */
+  /** Bytes of the records and lists. */
   get byteLength(): number {
     const words = this.list.reduce((sum, { named, judged }) => {
       return sum + AskWords + named.length + (judged ? 2 * (judged.law?.size ?? 1) : 0)
@@ -83,7 +86,9 @@ export class Asks {
     return 4 * words
   }
 
-  /** The records for the device. The field order is `askAt` of `kernels/rank.ts`. */
+  /**
+   * Returns the records for the device. The field order is that of `askAt` in `kernels/rank.ts`.
+   */
   pack(): Uint32Array<ArrayBuffer> {
     const lists: number[] = []
     const base = AskWords * this.list.length
@@ -103,7 +108,7 @@ export class Asks {
     return Uint32Array.from([...records, ...lists])
   }
 
-  /** `words`: all answers. */
+  /** Decodes one answer. `words` holds all answers. */
   read(index: number, words: Uint32Array): Answer {
     const { named, topCount, judged } = this.list[index]
     let at = this.offsets[index]
@@ -131,9 +136,9 @@ export class Asks {
 }
 
 /**
- * Adds what row `at` of a submission is asked beside its token, and returns the index of its ask;
- * −1: nothing, or more than the kernels rank. `slotOfMask`: where the row's grammar mask is in the
- * atlas.
+ * Adds the ask of row `at` of a submission and returns its index. Returns −1 if the row asks for
+ * nothing, or for more alternatives than the kernels rank. `slotOfMask` returns the atlas slot of
+ * the row's grammar mask.
  */
 export function addAsk(asks: Asks, row: SampleRow, at: number, slotOfMask: () => number): number {
   const { params, judged, position, choice } = row
@@ -152,12 +157,12 @@ export function addAsk(asks: Asks, row: SampleRow, at: number, slotOfMask: () =>
   return asks.list.length - 1
 }
 
-/** Whether the alternatives that are listed are few enough to be ranked on the device. */
+/** Returns whether the device can rank as many alternatives as the row lists. */
 export function canRank({ logprobs }: SamplingParams): boolean {
   return logprobs !== null && logprobs <= MaxTops
 }
 
-/** As `describe` of the definition, from an answer. */
+/** Returns the same result as `describe` of the definition, from an answer. */
 export function describeAnswer(answer: Answer, token: number, params: SamplingParams): TokenLogprobs {
   const isLogit = params.logprobsMode.endsWith("logits")
   const one = (id: number, { value, rank }: Target): RankedLogprob => ({
@@ -173,8 +178,8 @@ export function describeAnswer(answer: Answer, token: number, params: SamplingPa
 }
 
 /**
- * The draft's token, or the one in its place; −1: the device found none. `token`: of an ordinary
- * draw.
+ * Returns the draft token or its replacement; −1 if the device found none. `token` is the result of
+ * an ordinary draw.
  */
 export function judgeAnswer(
   row: SampleRow,
@@ -182,7 +187,7 @@ export function judgeAnswer(
   answer: Answer | undefined,
 ): { token: number; isAccepted: boolean } {
   const { token: draft, law } = row.judged!
-  // Greedy rows are asked for nothing: a draft is their token, or it is not.
+  // Greedy rows have no ask: the draft token is accepted if it equals their token.
   if (!answer) return { token, isAccepted: token === draft }
   const [{ value }] = answer.named
   const p = value === undefined ? 0 : Math.exp(value - answer.max - answer.log)
@@ -190,7 +195,7 @@ export function judgeAnswer(
   return { token: isAccepted ? draft : answer.replacement, isAccepted }
 }
 
-/** The verdict on a row that has only one token. */
+/** Adds the verdict on the draft token to the result of a row that has only one legal token. */
 export function withVerdict(result: SampleResult, { judged }: SampleRow): SampleResult {
   return judged ? { ...result, isAccepted: result.token === judged.token } : result
 }

@@ -1,29 +1,30 @@
 /**
- * Mask rows that stay on the device: a state's mask is uploaded once, later steps name its slot.
+ * Mask rows that stay on the device: the mask of a state is uploaded once, and later steps refer to
+ * its slot.
  *
- * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes under an id keeps its slot
- * until the least recently used one is needed; a mask without an id gets a slot for one step. Slots
- * of the running step are never reused. A slot may hold a list of ids instead, at most W of them.
+ * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes with an id keeps its slot
+ * until the slot is evicted as the least recently used one. A mask without an id gets a slot for
+ * one step. Slots of the running step are never reused. A slot may hold a list of at most W ids
+ * instead of a mask.
  */
 
-/** Bytes of mask rows that an atlas keeps at most. */
+/** Maximum bytes of mask rows that an atlas keeps by default. */
 const defaultBudget = 64 * 2 ** 20
 
 export class MaskAtlas {
   readonly buffer: GPUBuffer
   readonly slotCount: number
-  /** Bytes written so far. */
+  /** Number of bytes written so far. */
   uploadedBytes = 0
   private readonly device: GPUDevice
   private readonly words: number
-  /** From least to most recently used. */
+  /** Slots by key, from least to most recently used. */
   private readonly slots = new Map<unknown, number>()
   private readonly free: number[] = []
   private readonly pinned = new Set<unknown>()
 
   /**
-   * `width` and W are those of the rows; at least `minSlots` slots beside the one that allows
-   * everything.
+   * `width` and W are those of the rows. The atlas has at least `minSlots` slots besides slot 0.
    */
   constructor(device: GPUDevice, width: number, options: { minSlots: number; budget?: number }) {
     this.device = device
@@ -43,15 +44,15 @@ export class MaskAtlas {
     for (let slot = this.slotCount - 1; slot > 0; slot--) this.free.push(slot)
   }
 
-  /** Slots of the last step may be reused from here on. */
+  /** Allows the slots of the last step to be reused. */
   beginStep(): void {
     for (const key of this.pinned) if (typeof key === "symbol") this.release(key)
     this.pinned.clear()
   }
 
   /**
-   * The slot of a mask, uploaded if it is not there. `key` stands for its content; undefined: for
-   * this step only.
+   * Returns the slot of a mask, after uploading it if needed. `key` identifies the content;
+   * undefined keeps the slot for this step only.
    */
   slotOf(mask: Uint32Array | null, key: unknown): number {
     if (mask === null) return 0
@@ -87,7 +88,7 @@ export class MaskAtlas {
   }
 
   private write(slot: number, mask: Uint32Array): void {
-    // A view over shared memory is refused by the queue.
+    // The queue refuses a view over shared memory.
     const own =
       mask.buffer instanceof ArrayBuffer ? (mask as Uint32Array<ArrayBuffer>) : new Uint32Array(mask)
     const count = Math.min(this.words, own.length)

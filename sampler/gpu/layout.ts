@@ -1,22 +1,25 @@
 /**
- * The records that host and kernels share, and who writes them. All words are 32 bits,
+ * The records that host and kernels share, and which of them writes each. All words are 32 bits,
  * little-endian.
  *
- *   Row      64 B a row, written by the host (`packRow`), read by every kernel; all that a warm row uploads
- *   Edit     16 B, ids ascending within a row, written by the host (`packEdits`); of rows with rare stages, two more hold
- *            the parameters of those (`packRare`)
- *   Partial  32 B a tile and row: what `scan`, later `take`, found in a tile
- *   Stat     64 B a row: what is known of the whole row; `stat`, `cut` and `settle` write it
- *   Hist     12 KiB a row: by bucket, how many values and by how much each is below its bucket's upper edge
- *   Slab     a counter and SlabSize pairs (ordered key, id) a row: the tokens among which the cut lies
- *   Result   16 B a row: token, status, bits of the maximum or of the surprise, candidates; the only read-back
+ *   Row      64 B a row, written by the host (`packRow`), read by every kernel; a warm row uploads
+ *            nothing else
+ *   Edit     16 B, ids ascending within a row, written by the host (`packEdits`); rows
+ *            with rare stages have two more for their parameters (`packRare`)
+ *   Partial  32 B for each tile and row: the result of `scan`, later of `take`, for the tile
+ *   Stat     64 B a row: results for the whole row; written by `stat`, `cut` and `settle`
+ *   Hist     12 KiB a row: for each bucket, the number of values and the sum of deficits below
+ *            the exponential of the bucket's upper edge
+ *   Slab     a counter and SlabSize pairs (ordered key, id) a row: the tokens around the cut
+ *   Result   16 B a row: token, status, bits of the maximum or of the surprise, candidate count;
+ *            the only data that is read back
  */
 import type { SamplingParams } from "../params.ts"
 import { isGreedy } from "../params.ts"
 import { type Edits, repetitionFactors } from "../penalties.ts"
 import type { RowKey } from "../rng.ts"
 
-/** Tokens of one workgroup: 256 threads, 8 each. */
+/** Tokens of one workgroup: 256 threads with 8 each. */
 export const Tile = 2048
 export const Threads = 256
 export const RowWords = 16
@@ -24,24 +27,25 @@ export const EditWords = 4
 export const PartialWords = 8
 export const StatWords = 16
 export const ShapeWords = 8
-/** A window over a fixed grid of 1/32 nat. */
+/** Number of buckets in a window over a fixed grid of 1/32 nat. */
 export const Buckets = 1024
 /**
- * Buckets from the maximum's down that have a mass; what is below is the last one, `Reach`, and has
- * none: 2^20 tokens 26 nats below the maximum are 5e-6 of the whole. The rest of the window is room
- * for a guess of where the maximum is.
+ * Number of buckets, from the maximum's down, that have a mass. Lower values are in the last
+ * bucket, `Reach`, whose mass counts as 0: 2^20 tokens that are 26 nats below the maximum have 5e-6
+ * of the whole. The rest of the window leaves room for an imprecise guess of the maximum.
  */
 export const Reach = 832
 /**
- * A guess puts the window this far above the last maximum: the next one may be 3 nats up or down.
+ * A guess puts the window this far above the previous maximum, so the next one may be 3 nats higher
+ * or lower.
  */
 export const WarmMargin = 96
-/** Counts, then the upper bits and the lower 12 of the deficits. */
+/** Words of a histogram: counts, then the upper bits and the lower 12 bits of the deficits. */
 export const HistWords = 3 * Buckets
-/** Up to SortSize of them are sorted, more are selected by digits. */
+/** Maximum pairs of a slab. Up to SortSize pairs are sorted; more are selected by digits. */
 export const SlabSize = 8192
 export const SortSize = 1024
-/** Word 0: how many pairs. */
+/** Word 0 is the number of pairs. */
 export const SlabWords = 2 + 2 * SlabSize
 export const ResultWords = 4
 
@@ -58,18 +62,21 @@ export const RowFlag = {
    * maximum.
    */
   hot: 64,
-  /** The last maximum is in the place of top-nσ: `scan` fills the histogram around it. */
+  /**
+   * The previous maximum is stored in the field of top-nσ, and `scan` fills the histogram around
+   * it.
+   */
   warm: 128,
-  /** A threshold by surprise; μ is in the place of top-nσ. */
+  /** A threshold by surprise; μ is stored in the field of top-nσ. */
   mirostat: 256,
-  /** From here on: only rows of few legal tokens. */
+  /** The flags from here on are set only for rows with few legal tokens. */
   typical: 512,
   epsilon: 1024,
   eta: 2048,
   xtc: 4096,
-  /** As `mirostat`, by the fit of a law to the head. */
+  /** Like `mirostat`, but by the fit of a Zipf distribution to the head. */
   mirostat1: 8192,
-  /** The temperature moves with the entropy. */
+  /** The temperature depends on the entropy. */
   dynamic: 16384,
 } as const
 
@@ -77,8 +84,8 @@ export const RowFlag = {
 export const LogitFormat = { float32: 0, float16: 1, bfloat16: 2 } as const
 
 /**
- * Statuses of a result. 0: nothing was written. `redo`: values too large for float32; the host
- * computes the row.
+ * Statuses of a result; 0 if nothing was written. `redo`: values are too large for float32, so the
+ * host computes the row.
  */
 export const ResultStatus = { ok: 1, emptyMask: 2, modelOutput: 3, redo: 4 } as const
 
@@ -89,27 +96,29 @@ export interface RowRecord {
   readonly params: SamplingParams
   readonly key: RowKey
   /**
-   * Atlas slots of the grammar's mask and of the allowed ids; 0 = everything. Of a short row: slot
-   * and length of its ids.
+   * Atlas slots of the grammar's mask and of the allowed ids; 0 allows everything. For a short row:
+   * slot and length of its list of ids.
    */
   readonly slot: number
   readonly slot2: number
   readonly editOffset: number
   readonly editCount: number
-  /** Row of the uploaded logits. */
+  /** Index of the row in the uploaded logits. */
   readonly logitsRow: number
-  /** The maximum after temperature of the row's last step; undefined: unknown, or of no use. */
+  /**
+   * The maximum after temperature of the row's previous step; undefined if unknown or not usable.
+   */
   readonly lastMax?: number
   /** Mirostat's μ before the draw. */
   readonly mu?: number
-  /** XTC drops the head in this draw. */
+  /** Whether XTC drops the head in this draw. */
   readonly dropsHead?: boolean
 }
 
-/** Records behind the edits of a row with rare stages. */
+/** Number of records after the edits of a row with rare stages. */
 export const RareRecords = 2
 
-/** Whether a row has stages that the device has only for rows of few legal tokens. */
+/** Returns whether a row has stages that the device has only for rows with few legal tokens. */
 export function hasRareStages(params: SamplingParams): boolean {
   if (isGreedy(params)) return false
   const { typicalP, epsilonCutoff, etaCutoff, xtcProbability, mirostat, dynatempRange } = params
@@ -135,8 +144,8 @@ export function rowFlags(params: SamplingParams): number {
 }
 
 /**
- * Whether a row's cuts can start from its last maximum: nothing before them depends on more than
- * that.
+ * Returns whether a row's cuts can start from its previous maximum: no earlier stage depends on
+ * more than the maximum.
  */
 export function canStartWarm(params: SamplingParams): boolean {
   const flags = rowFlags(params)
@@ -175,7 +184,7 @@ export function packRow(view: DataView, index: number, record: RowRecord): void 
   word(record.logitsRow)
 }
 
-/** Writes a row's edits from edit `offset` on; `bans` are those that hold. */
+/** Writes a row's edits starting at edit `offset`. `bans` are the bans that hold. */
 export function packEdits(view: DataView, offset: number, edits: Edits, bans: number): void {
   for (let index = 0; index < edits.count; index++) {
     const at = 4 * EditWords * (offset + index)
@@ -189,8 +198,8 @@ export function packEdits(view: DataView, offset: number, edits: Edits, bans: nu
 }
 
 /**
- * Writes the parameters of rare stages from record `offset` on. The field order is `struct
- * RareParams` of `kernels/rare.ts`.
+ * Writes the parameters of rare stages starting at record `offset`. The field order is that of
+ * `struct RareParams` in `kernels/rare.ts`.
  */
 export function packRare(view: DataView, offset: number, params: SamplingParams): void {
   const { typicalP, epsilonCutoff, etaCutoff, xtcThreshold, temperature, dynatempRange, dynatempExponent } =

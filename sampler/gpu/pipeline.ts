@@ -1,13 +1,13 @@
 /**
- * Kernels, buffers and one submission: a batch of packed rows in, 16 bytes a row back.
+ * Kernels, buffers and one submission: takes a batch of packed rows, returns 16 bytes for each row.
  *
- * A batch is one compute pass: `scan` and `stat`; `take` and `settle` when a row filters; `hist`
- * and `cut` before them and `radix` after them when it cuts by rank or mass; `short` for rows of
- * few legal tokens, which is all that those need. `radix` is launched indirectly, by rows whose cut
- * `settle` could not make; `hist` too when all rows start warm, by those whose guess was bad.
- * `rank` and `describe` follow where a row is asked for more than its token, `residual` and
- * `replace` where a draft is judged. Dispatches of one pass see each other's writes, in order. Rows
- * that are done leave a kernel at once.
+ * A batch is one compute pass. `scan` and `stat` run always for long rows; `take` and `settle` run
+ * if a row filters; `hist` and `cut` run before them and `radix` after them if a row cuts by rank
+ * or mass. Rows with few legal tokens need only `short`. `radix` is launched indirectly, by rows
+ * whose cut `settle` could not make. If all rows start warm, `hist` is launched indirectly too, by
+ * the rows whose guess was bad. `rank` and `describe` follow if a row asks for more than its token,
+ * and `residual` and `replace` if a draft token is judged. Dispatches of one pass see each other's
+ * writes, in order. A kernel skips finished rows at once.
  */
 import { type Asks, ScratchWords } from "./asks.ts"
 import type { MaskAtlas } from "./atlas.ts"
@@ -35,7 +35,7 @@ import {
   Tile,
 } from "./layout.ts"
 
-/** Bindings that each kernel uses; `kernels/common.ts` has their numbers. */
+/** The bindings that each kernel uses; `kernels/common.ts` has their numbers. */
 const kernels = {
   scan: [scan, ["shape", "logits", "atlas", "rows", "edits", "partials", "hist"]],
   stat: [stat, ["shape", "rows", "partials", "stats", "slab", "results", "hist", "indirect"]],
@@ -71,28 +71,28 @@ type KernelName = keyof typeof kernels
 type BufferName = keyof typeof bindings
 
 export interface BatchShape {
-  /** Rows of the long path, and short ones after them. */
+  /** Number of rows of the long path, and of the short rows that follow them. */
   readonly rowCount: number
   readonly shortCount: number
   readonly width: number
-  /** A long row has a threshold or a cut. */
+  /** Whether a long row has a threshold or a cut. */
   readonly isFiltered: boolean
-  /** A long row has a cut by rank or mass. */
+  /** Whether a long row has a cut by rank or mass. */
   readonly isCut: boolean
-  /** All rows that cut have a guess of their maximum. */
+  /** Whether all rows that cut have a guess of their maximum. */
   readonly isWarm: boolean
 }
 
-/** Logits that are on the device. */
+/** Logits in a buffer of the device. */
 interface LogitsBuffer {
   readonly buffer: GPUBuffer
   readonly format: keyof typeof LogitFormat
-  /** Logits from one row's first to the next one's. */
+  /** Number of logits from the start of one row to the start of the next. */
   readonly stride: number
 }
 
 export interface BatchData {
-  /** f32 [n, V]: rows to be written one after the other, or a buffer that holds them. */
+  /** f32 [n, V]: rows that are written one after the other, or a buffer that already holds them. */
   readonly logits: readonly Float32Array[] | LogitsBuffer
   readonly rows: ArrayBuffer
   readonly edits: ArrayBuffer
@@ -100,21 +100,21 @@ export interface BatchData {
   readonly asks: Asks
 }
 
-/** What comes back: u32 [rows, 4], as `struct Result`; the answers of all asks. */
+/** The result of a batch: u32 [rows, 4], as `struct Result`, and the answers of all asks. */
 export interface BatchAnswer {
   readonly results: Uint32Array
   readonly answers: Uint32Array
 }
 
 export class GpuPipeline {
-  /** Kernels launched and bytes written so far. */
+  /** Number of kernels launched and of bytes written so far. */
   dispatchCount = 0
   uploadedBytes = 0
   private readonly device: GPUDevice
   private readonly pipelines: Record<KernelName, GPUComputePipeline>
   private readonly pass: GPUComputePassDescriptor
   private readonly buffers: Partial<Record<BufferName | "staging", GPUBuffer>> = {}
-  /** The logits of the bind groups: own or the model's. */
+  /** The logits buffer of the current bind groups: this object's or the model's. */
   private boundLogits: GPUBuffer | undefined
   private groups: Partial<Record<KernelName, GPUBindGroup>> = {}
 
@@ -128,7 +128,7 @@ export class GpuPipeline {
     this.pass = timestampWrites ? { timestampWrites } : {}
   }
 
-  /** Compiles the kernels. Throws what the device says of a kernel that it does not take. */
+  /** Compiles the kernels. Throws the message of the device if it rejects a kernel. */
   static async create(
     device: GPUDevice,
     timestampWrites?: GPUComputePassTimestampWrites,
@@ -143,7 +143,7 @@ export class GpuPipeline {
     return new GpuPipeline(device, Object.fromEntries(entries), timestampWrites)
   }
 
-  /** One submission. */
+  /** Runs one submission. */
   async run(shape: BatchShape, data: BatchData): Promise<BatchAnswer> {
     const { device } = this
     const { rowCount, shortCount, width } = shape
@@ -189,7 +189,7 @@ export class GpuPipeline {
     for (const buffer of Object.values(this.buffers)) buffer.destroy()
   }
 
-  /** The kernels of one batch, in their order. */
+  /** Dispatches the kernels of one batch, in their order. */
   private dispatchAll(pass: GPUComputePassEncoder, shape: BatchShape, asks: Asks): void {
     const { rowCount, shortCount, width } = shape
     const tiles = Math.ceil(width / Tile)
@@ -220,7 +220,7 @@ export class GpuPipeline {
     }
   }
 
-  /** `groups`: how many workgroups, or where the buffer of indirect launches says so. */
+  /** `groups` is the number of workgroups, or an offset into the buffer of indirect launches. */
   private dispatch(pass: GPUComputePassEncoder, name: KernelName, groups: [number, number] | number): void {
     pass.setPipeline(this.pipelines[name])
     pass.setBindGroup(0, this.group(name))
@@ -241,7 +241,7 @@ export class GpuPipeline {
   }
 
   private write(name: BufferName, offset: number, data: Float32Array | Uint32Array): void {
-    // A view over shared memory is refused by the queue.
+    // The queue refuses a view over shared memory.
     const own = data.buffer instanceof ArrayBuffer ? data : data.slice()
     this.device.queue.writeBuffer(this.buffers[name]!, offset, own as Float32Array<ArrayBuffer>)
     this.uploadedBytes += own.byteLength
@@ -250,7 +250,7 @@ export class GpuPipeline {
   private reserve({ rowCount, shortCount, width }: BatchShape, tiles: number, data: BatchData): void {
     const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage
     const allCount = rowCount + shortCount
-    // A binding is never empty, even where only short rows come.
+    // A binding must not be empty, even if all rows are short.
     const longCount = Math.max(1, rowCount)
     this.reserveOne("shape", 4 * ShapeWords, UNIFORM | COPY_DST)
     this.reserveOne("indirect", 24, STORAGE | INDIRECT | COPY_DST)

@@ -1,6 +1,7 @@
 /**
- * Which way a row goes: to the CPU, through the kernels that read tiles of logits, or, where few
- * tokens are legal, to the one that reads only theirs; and what of the atlas its kernels read.
+ * Decides which path a row takes: the CPU, the kernels that read tiles of logits, or, if few tokens
+ * are legal, the kernel that reads only their logits. Also returns the atlas slots that the row's
+ * kernels read.
  */
 import { vllmOrder } from "../order.ts"
 import { isGreedy, type SamplingParams } from "../params.ts"
@@ -9,17 +10,18 @@ import { canRank } from "./asks.ts"
 import type { MaskAtlas } from "./atlas.ts"
 import { hasRareStages, SortSize } from "./layout.ts"
 
-/** Sums of 12-bit parts of masses fit a word up to this width, a whole one being 4096. */
+/** Sums of 12-bit parts of masses fit a word up to this width, since a whole mass is 4096. */
 const MaxWidth = 2 ** 20 - 1
 
-/** Whether the kernels know all stages of the row, and what it is asked beside its token. */
+/** Returns whether the kernels have all stages of the row and can answer its ask. */
 export function isGpuRow(row: SampleRow, width: number): boolean {
   const { params, processors, judged } = row
   if (processors?.length) return false
   if (width > MaxWidth || params.contrastive !== null || !hasDefaultOrder(params)) return false
   const isProcessed = params.logprobs !== null && params.logprobsMode.startsWith("processed")
   if (isProcessed && !canRank(params)) return false
-  // Which token a judged row ends in is known only here.
+  // Only the host decides which token a judged row ends with, so the device cannot list its
+  // log-probabilities.
   if (judged && params.logprobs !== null) return false
   if (isGreedy(params)) return true
   if (params.topPBoundary !== "ge" || params.adaptiveTarget !== null) return false
@@ -33,8 +35,8 @@ function hasDefaultOrder({ order }: SamplingParams): boolean {
 }
 
 /**
- * Few legal tokens, whose ids fit a slot of the atlas; and no law is asked for, which only long
- * rows leave behind.
+ * Returns whether a row is short: its few legal ids fit a slot of the atlas, and nothing reads its
+ * distribution, which only long rows leave on the device.
  */
 export function isShort({ mask, params, judged }: SampleRow, width: number): boolean {
   const { allowed, logprobs, logprobsMode } = params
@@ -43,7 +45,7 @@ export function isShort({ mask, params, judged }: SampleRow, width: number): boo
   return [mask, allowed].some((one) => one !== null && countBits(one) <= most)
 }
 
-/** Slots of the row's masks; of a short row, the slot of its ids and how many they are. */
+/** Returns the slots of the row's masks; for a short row, the slot and the number of its ids. */
 export function slotsOf(
   atlas: MaskAtlas,
   row: SampleRow,

@@ -1,10 +1,10 @@
 /**
- * The GPU sampler: rows of any parameters and masks in one submission, 16 bytes a row back, and the
- * log-probabilities that were asked for.
+ * The GPU sampler: samples rows with any parameters and masks in one submission, and reads back 16
+ * bytes for each row and the log-probabilities that were asked for.
  *
- * What the kernels do not compute is computed here by the definition's fast path, row by row:
- * stages that only few use, and rows whose answer float32 cannot tell. The random bits are the same
- * on both sides, so which side computed a row shows nowhere but in the counters.
+ * Two kinds of rows are computed on the CPU by the definition's fast path: rows with rarely used
+ * stages, and rows whose answer float32 cannot determine. The random bits are the same on both
+ * sides, so only the counters show which side computed a row.
  */
 import type { TokenCounts } from "../counts.ts"
 import { describeDrawn, forcedResult, recordSurprise } from "../cpu.ts"
@@ -34,33 +34,35 @@ import {
 import { type BatchData, type BatchShape, GpuPipeline } from "./pipeline.ts"
 import { isGpuRow, isShort, slotsOf } from "./route.ts"
 
-/** Rows of one submission; more are cut into several. */
+/** Maximum rows of one submission; more rows are split into several submissions. */
 const MaxRows = 1024
 
-/** What a GPU sampler has done since it was made: plain sums. */
+/** Totals of a GPU sampler since it was created. */
 export interface GpuSamplerStats {
   /** Rows that the kernels answered. */
   gpuRows: number
   /**
-   * Rows that were computed on the CPU: by their parameters, and because the kernels could not
-   * tell.
+   * Rows that were computed on the CPU because of their parameters (`cpuRows`), or because float32
+   * could not determine the answer (`redoneRows`).
    */
   cpuRows: number
   redoneRows: number
   submissions: number
   dispatches: number
   uploadedBytes: number
-  /** Rows of logits that had to come to the host; results are 16 bytes a row beside them. */
+  /**
+   * Bytes of logits rows that were copied to the host. The 16 bytes of each result are not counted.
+   */
   readBackBytes: number
 }
 
-/** A sampler whose kernels run on a device; it also takes logits that are there already. */
+/** A sampler whose kernels run on a device; it also takes logits that are already there. */
 export interface GpuSampler extends Sampler {
   readonly name: "gpu"
   readonly stats: Readonly<GpuSamplerStats>
   /**
-   * As `sample`, over logits that are on the device: [R, V], usages STORAGE and COPY_SRC. They are
-   * bound where they are; only rows that the kernels do not compute come to the host.
+   * Samples like `sample` from logits on the device: [R, V], usages STORAGE and COPY_SRC. The
+   * buffer is bound in place; only rows that the kernels do not compute are copied to the host.
    */
   sampleBuffer(
     logits: GPUBuffer,
@@ -70,22 +72,22 @@ export interface GpuSampler extends Sampler {
   ): Promise<SampleResult[]>
 }
 
-/** How logits lie in a buffer of the device. */
+/** The layout of logits in a buffer of the device. */
 export interface LogitsLayout {
-  /** Half precision is widened exactly. Default float32. */
+  /** Format of a logit; half precision is widened exactly. Default float32. */
   readonly format?: "float32" | HalfFormat
-  /** Logits from one row's first to the next one's. Default: the width. */
+  /** Number of logits from the start of one row to the start of the next. Default: the width. */
   readonly stride?: number
 }
 
-/** Where a step's logits are. */
+/** Where the logits of a step are. */
 interface LogitsSource {
   readonly width: number
-  /** Whether a row costs nothing to look at here. */
+  /** Whether reading a row on the host costs nothing. */
   readonly isOnHost: boolean
-  /** A row on the host. */
+  /** Returns a row on the host. */
   rowOf(index: number): Promise<Float32Array>
-  /** What a submission binds for these rows, and where each is in it. */
+  /** Returns what a submission binds for these rows, and the index of each row in it. */
   place(indexes: readonly number[]): {
     logits: BatchData["logits"]
     placeOf: (logitsRow: number) => number
@@ -94,17 +96,17 @@ interface LogitsSource {
 
 export interface GpuSamplerOptions {
   /**
-   * Rows with at most this many legal tokens are computed here: that is 20 µs, and their logits,
-   * which are here already, need no way to the device. Default 64.
+   * Rows with at most this many legal tokens are computed on the CPU if their logits are on the
+   * host: this takes 20 µs and avoids their upload. Default 64.
    */
   readonly shortRows?: number
-  /** Where each pass writes when it began and ended: for benches. */
+  /** Where each pass writes the times of its start and end; for benchmarks. */
   readonly timestampWrites?: GPUComputePassTimestampWrites
 }
 
 /**
- * Compiles the kernels on a device that stays the caller's. Rejects with what the device says of a
- * kernel.
+ * Compiles the kernels on a device that the caller keeps owning. Rejects with the device's message
+ * if it rejects a kernel.
  */
 export async function createGpuSampler(
   device: GPUDevice,
@@ -132,11 +134,11 @@ class KernelSampler implements GpuSampler {
   private readonly pipeline: GpuPipeline
   private readonly shortRows: number
   private atlas: { width: number; atlas: MaskAtlas } | undefined
-  /** Steps share the buffers, so one waits for the other. */
+  /** The previous step. Steps share the buffers, so each waits for the one before. */
   private last: Promise<unknown> = Promise.resolve()
   /**
-   * The maximum after temperature of each sequence's last step, from which the next one's cut
-   * starts.
+   * The maximum after temperature of each sequence's previous step, from which the cut of the next
+   * step starts.
    */
   private readonly lastMax = new WeakMap<TokenCounts, number>()
   private error: string | undefined
@@ -146,7 +148,7 @@ class KernelSampler implements GpuSampler {
     this.device = device
     this.shortRows = shortRows
     this.pipeline = pipeline
-    // Validation errors do not throw: without this a wrong binding would read as zeros.
+    // Validation errors do not throw; without this handler a wrong binding would read as zeros.
     device.onuncapturederror = ({ error }) => {
       this.error ??= error.message
     }
@@ -329,7 +331,7 @@ class KernelSampler implements GpuSampler {
     return { token, status: "ok", ...logprobs, surprise }
   }
 
-  /** `rows`: long ones, then short ones. */
+  /** `rows` lists long rows first, then short ones. */
   private shapeOf(rows: readonly SampleRow[], width: number): BatchShape {
     const long = rows.filter((row) => !isShort(row, width))
     const drawn = long.filter(({ params }) => !isGreedy(params))
@@ -353,7 +355,10 @@ class KernelSampler implements GpuSampler {
     return sampleOnCpu(await source.rowOf(row.logitsRow), row)
   }
 
-  /** Bytes of a buffer on the device. `offset` and `size` are even; copies are of words. */
+  /**
+   * Reads bytes of a buffer on the device. `offset` and `size` are even; copies are made in whole
+   * words.
+   */
   private async readBack(buffer: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
     const { COPY_DST, MAP_READ } = GPUBufferUsage
     const lead = offset % 4
@@ -371,7 +376,7 @@ class KernelSampler implements GpuSampler {
 
   private atlasOf(width: number, rowCount: number): MaskAtlas {
     const { atlas: kept } = this
-    // Each row has two masks at most, or its ids and one mask that raw log-probabilities are under.
+    // Each row has at most two masks, or its ids and one mask for raw log-probabilities.
     if (kept?.width === width && kept.atlas.slotCount > 3 * rowCount) {
       kept.atlas.beginStep()
       return kept.atlas
@@ -383,7 +388,7 @@ class KernelSampler implements GpuSampler {
   }
 }
 
-/** Whether XTC drops the head in this draw. */
+/** Returns whether XTC drops the head in this draw. */
 function dropsHead({ params, position, choice }: SampleRow): boolean {
   const { xtcProbability, xtcThreshold, seed } = params
   if (xtcProbability === 0 || xtcThreshold > 0.5) return false

@@ -1,11 +1,11 @@
 /**
- * Beam search: the W likeliest continuations, kept together.
+ * Beam search: keeps the W likeliest continuations.
  *
- * A beam's score is its cumulative log-probability under the model's own law, after bias, penalties
- * and bans; a mask only removes candidates, so that accepted texts are compared by their joint
- * probability ("masked" renormalises instead). A step takes the 2W best of all beams'
- * continuations: an end among the first W becomes a hypothesis, the others fill the next beams. The
- * caller reorders its caches and matchers by `parents`.
+ * The score of a beam is its cumulative log-probability under the model's own distribution, after
+ * bias, penalties and bans. A mask only removes candidates, so texts are compared by their joint
+ * probability ("masked" renormalises instead). A step takes the 2W best continuations of all beams:
+ * an end among the first W becomes a hypothesis, and the others fill the next beams. The caller
+ * reorders its caches and matchers by `parents`.
  */
 import { lawOf } from "../cpu.ts"
 import { SamplingError } from "../params.ts"
@@ -14,11 +14,11 @@ import { softmax } from "../truncation.ts"
 
 /** How many beams a search keeps, how it compares them, and when it ends. */
 export interface BeamOptions {
-  /** W. 1 to 16. */
+  /** W, from 1 to 16. */
   readonly beamWidth: number
-  /** A hypothesis is worth its score / length^this. Default 1. */
+  /** Exponent p: a hypothesis is worth its score / length^p. Default 1. */
   readonly lengthPenalty?: number
-  /** End with the W-th hypothesis, even if a running beam could still be better. */
+  /** Whether to end with the W-th hypothesis even if a running beam could still be better. */
   readonly earlyStopping?: boolean
   readonly endIds: readonly number[]
   readonly scores?: "unmasked" | "masked"
@@ -26,22 +26,22 @@ export interface BeamOptions {
 
 /** A text that the search still extends. */
 export interface Beam {
-  /** Generated tokens, without an end. */
+  /** Generated tokens, without an end token. */
   readonly tokens: readonly number[]
-  /** Cumulative log-probability, natural. */
+  /** Cumulative natural log-probability. */
   readonly score: number
 }
 
 /** A text that has ended. */
 export interface Hypothesis extends Beam {
-  /** What hypotheses are compared by. */
+  /** The value by which hypotheses are compared. */
   readonly worth: number
   readonly reason: "stop" | "length"
-  /** The token that ended it; −1: the budget did. */
+  /** The token that ended the text; −1 if the budget ended it. */
   readonly end: number
 }
 
-/** A beam's next row. Temperature and filters are ignored. */
+/** The next row of a beam. Its temperature and filters are ignored. */
 export interface BeamRow {
   readonly logits: Float32Array
   readonly row: SampleRow
@@ -54,11 +54,11 @@ interface Candidate {
 }
 
 /**
- * Beam search over one prompt: the caller runs the model, `step` chooses the continuations. Throws
- * SamplingError on options out of range.
+ * Beam search over one prompt: the caller runs the model, and `step` chooses the continuations.
+ * Throws SamplingError if an option is out of range.
  */
 export class BeamSearch {
-  /** Running beams, best first; one to begin with. */
+  /** Running beams, best first. A search starts with one. */
   beams: readonly Beam[] = [{ tokens: [], score: 0 }]
   readonly finished: Hypothesis[] = []
   private readonly options: Required<BeamOptions>
@@ -74,7 +74,9 @@ export class BeamSearch {
     this.options = { ...options, lengthPenalty, earlyStopping, scores }
   }
 
-  /** Advances by one token; a row for each running beam. Returns the parent of each new beam. */
+  /**
+   * Advances by one token, given a row for each running beam. Returns the parent of each new beam.
+   */
   step(rows: readonly BeamRow[]): number[] {
     if (rows.length !== this.beams.length) {
       throw new RangeError(`rows: ${this.beams.length} beams need as many rows, not ${rows.length}`)
@@ -95,7 +97,9 @@ export class BeamSearch {
     return parents
   }
 
-  /** Whether no running beam can change the result any more, or none runs. */
+  /**
+   * Returns whether the result is final: no beam runs, or no running beam can change the result.
+   */
   isDone(): boolean {
     const { beamWidth, earlyStopping } = this.options
     if (this.beams.length === 0) return true
@@ -105,18 +109,18 @@ export class BeamSearch {
     return best <= Math.min(...this.results(beamWidth).map(({ worth }) => worth))
   }
 
-  /** Running beams become hypotheses: the budget is used up. */
+  /** Turns running beams into hypotheses, because the budget is used up. */
   stop(): void {
     for (const beam of this.beams) this.finish(beam, -1)
     this.beams = []
   }
 
-  /** The best hypotheses, best first; of equal ones the earlier. */
+  /** Returns the best hypotheses, best first; of equal ones the earlier comes first. */
   results(count: number): Hypothesis[] {
     return this.finished.toSorted((a, b) => b.worth - a.worth).slice(0, count)
   }
 
-  /** The 2W best continuations by (score descending, beam ascending, id ascending). */
+  /** Returns the 2W best continuations by (score descending, beam ascending, id ascending). */
   private best(rows: readonly BeamRow[]): Candidate[] {
     const all = rows.flatMap(({ logits, row }, beam) => {
       return this.candidates(logits, row).map(([id, log]) => ({
@@ -132,7 +136,7 @@ export class BeamSearch {
 
   private candidates(logits: Float32Array, row: SampleRow): [id: number, log: number][] {
     const { endIds, scores } = this.options
-    // Where only an end is legal the text is complete: its end costs nothing.
+    // If only an end is legal, the text is complete, and its end costs nothing.
     const only = row.mask === null ? -1 : onlyBit(row.mask)
     if (endIds.includes(only)) return [[only, 0]]
     const isMasked = scores === "masked"
@@ -145,7 +149,7 @@ export class BeamSearch {
     const law = lawOf(logits, { ...row, params, mask: isMasked ? row.mask : null })
     if (law.status !== "ok") return []
     const { ids, logs } = softmax(law.candidates)
-    // No more of one beam can be among the best of all.
+    // At most this many continuations of one beam can be among the best of all.
     const most = 2 * this.options.beamWidth
     const best: [id: number, log: number][] = []
     for (const [at, id] of ids.entries()) {
@@ -170,8 +174,8 @@ export class BeamSearch {
 }
 
 /**
- * Indices of the n answers with the best mean log-probability, best first; of equal ones the lower
- * index.
+ * Returns the indices of the n answers with the best mean log-probability, best first; of equal
+ * ones the lower index comes first.
  */
 export function bestOf(answers: readonly (readonly { logprob: number }[])[], n: number): number[] {
   const means = answers.map((tokens) => {

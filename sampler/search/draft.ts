@@ -1,11 +1,11 @@
 /**
- * Where drafts come from: the interface of what proposes for one sequence, the proposer that needs
- * no model, and how long a draft should be.
+ * Sources of drafts: the interface of a proposer for one sequence, the proposer that needs no
+ * model, and the length of drafts.
  *
- * A drafter proposes tokens that may follow; `rejection.ts` decides. Nothing a drafter does can
- * change an output, only how fast it comes. Prompt lookup (Saxena 2023) proposes what followed an
- * earlier occurrence of the sequence's own ending: free, and right surprisingly often where text is
- * copied, as in JSON.
+ * A proposer returns tokens that may follow, and `rejection.ts` decides which of them are kept. A
+ * proposer can never change the output, only its speed. Prompt lookup (Saxena 2023) proposes the
+ * tokens that followed an earlier occurrence of the sequence's own suffix. It costs almost nothing
+ * and is often right in copied text, such as JSON.
  */
 import type { DraftLaw } from "../row.ts"
 
@@ -13,36 +13,36 @@ import type { DraftLaw } from "../row.ts"
 export interface Proposal {
   readonly tokens: readonly number[]
   /**
-   * A tree: index of each token's parent, −1 = the sequence itself. Absent: each token follows the
-   * one before.
+   * For a tree: index of each token's parent, −1 for the sequence itself. If absent, each token
+   * follows the one before.
    */
   readonly parents?: readonly number[]
-  /** What each token was drawn from; absent: all were certain. */
+  /** The distribution that each token was drawn from; absent if all were certain. */
   readonly laws?: readonly DraftLaw[]
 }
 
-/** The parts of a sequence that a drafter sees. */
+/** The parts of a sequence that a proposer reads. */
 export interface DraftContext {
   /** Prompt and output. */
   readonly tokens: ArrayLike<number>
-  /** The model's hidden states of the layers that the drafter needs, one row a layer. */
+  /** The model's hidden states of the layers that the proposer needs, one row for each layer. */
   readonly hidden?: readonly Float32Array[]
 }
 
 /**
- * A drafter of one sequence. What it proposes decides how fast an answer comes, and changes nothing
- * about its law.
+ * A proposer for one sequence. Its proposals change the speed of an answer but not its
+ * distribution.
  */
 export interface Proposer {
-  /** Hidden layers that the model has to export, and how many last tokens the drafter looks at. */
+  /** Hidden layers that the model has to export, and how many last tokens the proposer reads. */
   readonly needs: { readonly hidden?: readonly number[]; readonly context?: number }
-  /** At most k tokens, a chain or a tree. */
+  /** Returns at most k tokens, as a chain or a tree. */
   propose(context: DraftContext, k: number, signal?: AbortSignal): Promise<Proposal> | Proposal
 }
 
 /**
- * Throws RangeError when a model does not export the layers that the drafter needs: at load, not at
- * the first draft.
+ * Throws RangeError if the model does not export the layers that the proposer needs. Called at
+ * load, so that the error does not wait for the first draft.
  */
 export function checkNeeds(proposer: Proposer, exportedLayers: readonly number[]): void {
   const missing = (proposer.needs.hidden ?? []).filter((layer) => !exportedLayers.includes(layer))
@@ -54,7 +54,8 @@ export function checkNeeds(proposer: Proposer, exportedLayers: readonly number[]
 }
 
 /**
- * The tokens of a proposal that a model without a tree mask can verify: the path of first children.
+ * Returns the tokens of a proposal that a model without a tree mask can verify: the path of first
+ * children.
  */
 export function chainOf({ tokens, parents }: Proposal, maxCount: number): number[] {
   if (!parents) return tokens.slice(0, maxCount)
@@ -68,27 +69,30 @@ export function chainOf({ tokens, parents }: Proposal, maxCount: number): number
   return chain
 }
 
-/** What prompt lookup compares, and which occurrence it takes. */
+/** Options of prompt lookup. */
 export interface NgramOptions {
-  /** Shortest and longest ending that is looked up. Default 2 and 4. */
+  /** Shortest and longest suffix that is looked up. Default 2 and 4. */
   readonly min?: number
   readonly max?: number
-  /** Which of several occurrences. Default earliest. */
+  /** Which occurrence to use if there are several. Default earliest. */
   readonly place?: "earliest" | "latest"
 }
 
 /**
- * Prompt lookup over an index that grows with the sequence; a proposal costs one comparison a
- * token. One object a sequence.
+ * Prompt lookup over an index that grows with the sequence; a proposal costs one comparison for
+ * each token. Each sequence needs its own object.
  */
 export class NgramProposer implements Proposer {
   readonly needs = {}
   private readonly min: number
   private readonly max: number
   private readonly isLatest: boolean
-  /** Tokens that the index has seen. */
+  /** Tokens that are in the index. */
   private readonly seen: number[] = []
-  /** End of an occurrence of each n-gram, by its ids; only those that a token follows. */
+  /**
+   * End of an occurrence of each n-gram, by the ids of the n-gram; only occurrences that a token
+   * follows.
+   */
   private readonly ends = new Map<string, number[]>()
 
   constructor({ min = 2, max = 4, place = "earliest" }: NgramOptions = {}) {
@@ -110,7 +114,7 @@ export class NgramProposer implements Proposer {
     return { tokens: [] }
   }
 
-  /** Brings the index to where the sequence is, back first if it was cut. */
+  /** Updates the index to the sequence; removes tokens first if the sequence was cut. */
   private follow(tokens: ArrayLike<number>): void {
     const { seen } = this
     let common = 0
@@ -138,19 +142,20 @@ export class NgramProposer implements Proposer {
 }
 
 /**
- * Tokens that drafts may lose before they pause, that they may have won to lose later, and that
- * each token earns them.
+ * Limits in tokens: the debt at which drafting pauses, the credit that may be saved for later
+ * losses, and the amount that each written token pays back.
  */
 const MaxDebt = 2
 const MaxCredit = 8
 const Earned = 0.03
 
 /**
- * How many tokens to draft: `max`, or none while the drafts of a sequence owe more than they won.
- * What a step with drafts costs beyond one without, in tokens, is a debt, what it gains pays it; a
- * debt of two tokens pauses, and each token of the text pays a little until drafting may be tried
- * again. So drafts that are never right cost a text two tokens, one draft and 3 % at most, however
- * long it is; a window of steps would be noticed by a text of its own length.
+ * Decides how many tokens to draft: `max`, or none while the drafts of a sequence are too deep in
+ * debt. The extra cost of a step with drafts, in tokens, adds to the debt, and its gain reduces it.
+ * Drafting pauses at a debt of two tokens; each written token reduces the debt a little until
+ * drafting may be tried again. So drafts that are never right cost a text of any length at most two
+ * tokens, one draft and 3 %. A window over past steps would not notice bad drafts within a text as
+ * short as itself.
  */
 export class DraftLength {
   private readonly max: number
@@ -161,13 +166,16 @@ export class DraftLength {
     this.max = max
   }
 
-  /** Tokens to draft in this step. */
+  /** Returns the number of tokens to draft in this step. */
   next(): number {
     if (this.debt <= 0) this.isPaused = false
     return this.isPaused ? 0 : this.max
   }
 
-  /** Records a step with drafts, in tokens: its cost beyond a step without, and its gain. */
+  /**
+   * Records a step with drafts, in tokens: its extra cost compared with a step without drafts, and
+   * its gain.
+   */
   record(cost: number, gain: number): void {
     this.debt = Math.max(-MaxCredit, this.debt + cost - gain)
     if (this.debt > MaxDebt) this.isPaused = true

@@ -1,29 +1,33 @@
 /**
- * Speculative decoding: which tokens of a draft stay, and what follows them.
+ * Speculative decoding: decides which tokens of a draft are kept, and which token follows them.
  *
  * A draft of K tokens is judged by K + 1 ordinary rows: row i has the mask, the counts and the
- * position of the history with the first i draft tokens. `matchDraft` compares each draft token
- * with the row's own draw, so the output is the very one of no speculation, whoever drafted.
- * `rejectDraft` is the classic acceptance by ratio (Leviathan 2023; Chen 2023): the law of the
- * output is the model's, the tokens are others.
+ * position after the first i draft tokens. `matchDraft` compares each draft token with the row's
+ * own draw, so the output is exactly that of decoding without drafts, whatever the draft.
+ * `rejectDraft` is the classic acceptance by ratio (Leviathan 2023; Chen 2023): the output has the
+ * model's distribution, but the individual tokens differ.
  */
 import { describeDrawn, draw, first, lawOf } from "../cpu.ts"
 import { gumbel, rowKey, Stream, tokenBits, uniform } from "../rng.ts"
 import type { DraftLaw, Relaxation, SampleResult, SampleRow } from "../row.ts"
 import { softmax } from "../truncation.ts"
 
-/** What became of a draft: the tokens that are written, and how many of them are the draft's. */
+/** The result of judging a draft: the tokens to write, and how many of them are the draft's. */
 export interface Verdict {
-  /** The accepted draft tokens and the one after them; without it when its row has no token. */
+  /**
+   * The accepted draft tokens and the one after them; the latter is missing if its row has no
+   * token.
+   */
   readonly tokens: readonly number[]
   readonly acceptedCount: number
-  /** Of the row at which it ended. */
+  /** Status of the row at which the draft ended. */
   readonly status: SampleResult["status"]
 }
 
 /**
- * Keeps draft tokens while they are the rows' own draws. `drawn` has a result for each draft token
- * and one more. The first difference is replaced by its row's draw, which ends the step.
+ * Keeps draft tokens as long as they equal the rows' own draws. `drawn` has a result for each draft
+ * token and one more. At the first difference, the row's own draw replaces the draft token and ends
+ * the step.
  */
 export function matchDraft(draft: readonly number[], drawn: readonly SampleResult[]): Verdict {
   checkRows(draft, drawn.length)
@@ -39,7 +43,7 @@ export function matchDraft(draft: readonly number[], drawn: readonly SampleResul
   throw new Error("internal: a draft ended without a verdict")
 }
 
-/** The logits behind one token of a draft, and the row that draws from them. */
+/** The logits that follow a prefix of a draft, and the row that draws from them. */
 export interface DraftRow {
   /** Shape [V]. */
   readonly logits: Float32Array
@@ -47,9 +51,9 @@ export interface DraftRow {
 }
 
 /**
- * Accepts draft token d with probability min(1, p(d) / q(d)), strictly, so that what the target
- * forbids never passes. The first refusal is replaced by a draw from max(0, p − q); after the last
- * acceptance comes the ordinary draw.
+ * Accepts draft token d with probability min(1, p(d) / q(d)). The comparison is strict, so a token
+ * that the target forbids is never accepted. The first refused token is replaced by a draw from
+ * max(0, p − q); if all are accepted, an ordinary draw follows.
  */
 export function rejectDraft(
   draft: readonly number[],
@@ -67,16 +71,19 @@ export function rejectDraft(
   throw new Error("internal: a draft ended without a verdict")
 }
 
-/** What became of one draft token: itself, or the token in its place. */
+/** The result for one draft token: the token itself or its replacement. */
 export interface Judgement {
-  /** −1 unless the status is ok. */
+  /** −1 unless the status is `ok`. */
   readonly token: number
   readonly status: SampleResult["status"]
   readonly isAccepted: boolean
   readonly relaxed: readonly Relaxation[]
 }
 
-/** One row of `rejectDraft`. `token` undefined: the row after the draft, an ordinary draw. */
+/**
+ * Judges one row of `rejectDraft`. An undefined `token` is the row after the draft: an ordinary
+ * draw.
+ */
 export function judgeToken(token: number | undefined, law: DraftLaw, { logits, row }: DraftRow): Judgement {
   const { status, candidates, isGreedy, key, relaxed } = lawOf(logits, row)
   const end = (token: number): Judgement => ({ token, status, isAccepted: false, relaxed })
@@ -96,8 +103,8 @@ export function judgeToken(token: number | undefined, law: DraftLaw, { logits, r
 }
 
 /**
- * A judged row as any other's result. Throws in the processed modes of log-probabilities, which
- * need the row's law.
+ * Returns the result of a judged row in the form of any other row. Throws in the processed modes of
+ * log-probabilities, which need the distribution of the row.
  */
 export function judgeRow(logits: Float32Array, row: SampleRow): SampleResult {
   const { token, law } = row.judged!
@@ -113,15 +120,17 @@ export function judgeRow(logits: Float32Array, row: SampleRow): SampleResult {
   }
 }
 
-/** Whether a draft token of probability `q` passes where the target gives it `p`. */
+/**
+ * Returns whether a draft token with draft probability `q` and target probability `p` is accepted.
+ */
 export function isTokenAccepted(row: SampleRow, p: number, q: number): boolean {
   const u = uniform(rowKey(row.params.seed, row.position, Stream.acceptance, row.choice))
   return isWithin(u, p, q)
 }
 
 /**
- * A draft token from a drafter's own logits, with the law that `rejectDraft` needs. Undefined:
- * nothing can be drawn.
+ * Draws a draft token from a drafter's own logits, and returns it with the distribution that
+ * `rejectDraft` needs. Returns undefined if nothing can be drawn.
  */
 export function drawDraft({ logits, row }: DraftRow): { token: number; law: DraftLaw } | undefined {
   const { status, candidates, isGreedy } = lawOf(logits, row)
@@ -132,12 +141,15 @@ export function drawDraft({ logits, row }: DraftRow): { token: number; law: Draf
   return { token: draw(candidates, key), law: new Map(ids.map((id, at) => [id, probs[at]])) }
 }
 
-/** u · q < p and q > 0. Strict: u = 0 does not let a probability of 0 pass. */
+/**
+ * Returns whether u · q < p and q > 0. The comparison is strict, so that u = 0 does not accept a
+ * probability of 0.
+ */
 export function isWithin(u: number, p: number, q: number): boolean {
   return q > 0 && u * q < p
 }
 
-/** A Gumbel draw from max(0, p − q), or from p where that is nothing. */
+/** Draws by Gumbel noise from max(0, p − q), or from p if that is 0 everywhere. */
 function drawResidual(
   p: ReadonlyMap<number, number>,
   q: ReadonlyMap<number, number>,
@@ -148,7 +160,7 @@ function drawResidual(
   const hasMass = residual.some(([, share]) => share > 0)
   let best = Number.NEGATIVE_INFINITY
   let token = -1
-  // Ids ascend: of equal scores the lowest wins.
+  // Ids ascend, so the lowest of those with equal scores wins.
   for (const [id, share] of hasMass ? residual : p) {
     if (share === 0) continue
     const score = Math.log(share) + gumbel(tokenBits(id, key))

@@ -1,9 +1,10 @@
 /**
- * What all kernels share: the records, the bindings, and the way from a logit to a value.
+ * The parts that all kernels share: the records, the bindings, and the path from a logit to a
+ * value.
  *
- * WGSL may assume that no float is NaN or infinite, so those are classified by their bits, and "not
- * allowed" is a bit pattern of its own, never a −∞. Each kernel's text is this one and its own; a
- * pipeline binds only what it uses.
+ * WGSL may assume that no float is NaN or infinite. So these are recognised by their bits, and "not
+ * allowed" is a bit pattern of its own, never −∞. The source of each kernel is this text and its
+ * own; a pipeline binds only what it uses.
  */
 import {
   Buckets,
@@ -23,8 +24,8 @@ import {
 
 export const common = /* wgsl */ `
 /**
- * rows: those of the long path; short rows come after them. stride: logits a row. scratch: where
- * that of answers begins.
+ * rows: number of rows on the long path; short rows follow them. stride: logits from one row to the
+ * next. scratch: offset of the scratch memory of answers.
  */
 struct Shape { width: u32, words: u32, tiles: u32, rows: u32, stride: u32, format: u32, scratch: u32, pad: u32 }
 struct Row {
@@ -35,16 +36,16 @@ struct Row {
 }
 struct Edit { id: u32, flags: u32, bias: f32, sub: f32 }
 /**
- * bestKey, bestId: arg-max of the score. n: values; bad: a NaN was seen. mean, squares: of the
- * values, squares about the mean; of a mirostat row, mean: the sum of exponentials relative to the
- * tile's maximum, after \`take\` to the row's.
+ * bestKey, bestId: arg-max of the score. n: number of values; bad: a NaN was found. mean, squares:
+ * mean of the values and sum of squares about it. In a mirostat row, mean is the sum of
+ * exponentials relative to the maximum of the tile, and after \`take\` relative to that of the row.
  */
 struct Partial { bestKey: u32, bestId: u32, maxKey: u32, n: u32, bad: u32, mean: f32, squares: f32, pad: u32 }
 /**
- * top: the maximum's place on the grid of buckets; shift: of the histogram's window above it. n:
- * values. lo, hi: buckets between which the cut lies. massBefore, countBefore: of what lies above
- * bucket lo; massAfter: below bucket hi. cutKey, cutId: the last pair in these buckets that is
- * kept.
+ * top: grid line of the maximum; shift: how far above it the histogram's window begins. n: number
+ * of values. lo, hi: the buckets between which the cut lies. massBefore, countBefore: mass and
+ * count above bucket lo; massAfter: mass below bucket hi. cutKey, cutId: the last kept pair in
+ * these buckets.
  */
 struct Stat {
   phase: u32, zmax: f32, threshold: f32, massAfter: f32,
@@ -64,7 +65,7 @@ struct Result { token: u32, status: u32, value: u32, survivors: u32 }
 @group(0) @binding(7) var<storage, read_write> hist: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> slab: array<atomic<u32>>;
 @group(0) @binding(9) var<storage, read_write> results: array<Result>;
-/** Workgroups of \`hist\`, then of \`radix\`, where those are launched indirectly. */
+/** Number of workgroups of \`hist\`, then of \`radix\`, if those are launched indirectly. */
 @group(0) @binding(10) var<storage, read_write> indirect: array<atomic<u32>>;
 
 const Tile = ${Tile}u;
@@ -102,8 +103,9 @@ const EmptyMask = ${ResultStatus.emptyMask}u;
 const ModelOutput = ${ResultStatus.modelOutput}u;
 const Redo = ${ResultStatus.redo}u;
 /**
- * Phases of a row: the result is written; a histogram is needed; it is there; the cut is known to
- * within the slab; the digits of the slab's pairs, or of all of the row, have to tell.
+ * Phases of a row: the result is written; a histogram is needed; the histogram is complete; the cut
+ * is known to lie within the slab; the cut has to be found by the digits of the slab's pairs, or of
+ * all pairs of the row.
  */
 const Done = 0u;
 const NeedsHist = 1u;
@@ -111,15 +113,18 @@ const NeedsCut = 2u;
 const Known = 3u;
 const NeedsSlab = 4u;
 const NeedsRow = 5u;
-/** Bits that no clamped value has: not allowed; not a number. */
+/** Bit patterns that no clamped value has: a token that is not allowed, and NaN. */
 const Dead = 0xffffffffu;
 const Bad = 0xfffffffeu;
 const NoToken = 0xffffffffu;
-/** A cutKey above which nothing is. */
+/** A cutKey that is larger than every key, so that nothing is kept. */
 const NoneKept = 0xffffffffu;
 const MaxLogit = 1e30f;
 
-/** Larger floats have larger keys; 0 is below every key. The argument is no NaN and no −0. */
+/**
+ * Returns a key that grows with the float; 0 is below every key. The argument must not be NaN or
+ * −0.
+ */
 fn keyOf(value: f32) -> u32 {
   let bits = bitcast<u32>(value);
   return bits ^ select(0x80000000u, 0xffffffffu, (bits >> 31u) == 1u);
@@ -141,7 +146,7 @@ fn tokenBits(token: u32, row: Row) -> u32 {
 }
 
 /**
- * −ln(−log1p(−v)), v = (m + ½)·2^−32. There is no log1p: the series where v is small, else the log
+ * −ln(−log1p(−v)), v = (m + ½)·2^−32. WGSL has no log1p: a series is used for small v, else the log
  * of 1 − v.
  */
 fn gumbel(m: u32) -> f32 {
@@ -153,11 +158,11 @@ fn gumbel(m: u32) -> f32 {
 }
 `
 
-/** From a token's logit to its value after temperature: stages 1 and 5 to 13. */
+/** Computes the value after temperature from a token's logit: stages 1 and 5 to 13. */
 export const loader = /* wgsl */ `
 /**
- * Bits of a logit as float32. Half precision is widened by its bits: subnormals, infinities and
- * NaNs too.
+ * Returns the bits of a logit as float32. Half precision is widened by its bits, also subnormals,
+ * infinities and NaNs.
  */
 fn logitBits(row: Row, token: u32) -> u32 {
   let at = row.logitsRow * shape.stride + token;
@@ -172,7 +177,7 @@ fn logitBits(row: Row, token: u32) -> u32 {
   return sign | ((exponent + 112u) << 23u) | (fraction << 13u);
 }
 
-/** The first edit whose id is not below the token's. */
+/** Returns the first edit whose id is not below the token's. */
 fn findEdit(row: Row, token: u32) -> Edit {
   var low = row.editOffset;
   var high = row.editOffset + row.editCount - 1u;
@@ -184,8 +189,8 @@ fn findEdit(row: Row, token: u32) -> Edit {
 }
 
 /**
- * Bits of the value of an allowed token after temperature, or Dead, or Bad. mayEdit: an edit may
- * concern it.
+ * Returns the bits of the value of an allowed token after temperature, or Dead, or Bad. mayEdit:
+ * the row may have an edit of this token.
  */
 fn valueBits(row: Row, token: u32, mayEdit: bool) -> u32 {
   let bits = logitBits(row, token);
@@ -213,12 +218,12 @@ fn valueBits(row: Row, token: u32, mayEdit: bool) -> u32 {
 `
 
 /**
- * For kernels that read tiles of logits: `prepareTile` by all threads, then `load` a token at a
- * time.
+ * For kernels that read tiles of logits: all threads call `prepareTile`, then each calls `load` for
+ * one token at a time.
  */
 export const tileLoader = /* wgsl */ `
 ${loader}
-/** Bit of each token of the tile: it has an edit. */
+/** One bit for each token of the tile, set if the token has an edit. */
 var<workgroup> edited: array<atomic<u32>, ${Tile / 32}>;
 
 fn prepareTile(row: Row, tile: u32, thread: u32) {
@@ -239,7 +244,7 @@ fn isAllowed(row: Row, token: u32) -> bool {
   return (word & (1u << (token & 31u))) != 0u;
 }
 
-/** Bits of the token's value after temperature, or Dead, or Bad. Stages 1 to 13. */
+/** Returns the bits of the token's value after temperature, or Dead, or Bad. Stages 1 to 13. */
 fn load(row: Row, tile: u32, local: u32) -> u32 {
   let token = tile * Tile + local;
   if (token >= shape.width || !isAllowed(row, token)) { return Dead; }
@@ -248,7 +253,7 @@ fn load(row: Row, tile: u32, local: u32) -> u32 {
 }
 `
 
-/** Arg-max over the workgroup: the highest key, and of equal keys the lowest id. */
+/** Arg-max over the workgroup: the highest key, and the lowest id among equal keys. */
 export const argmax = /* wgsl */ `
 var<workgroup> bestKeys: array<u32, ${Threads}>;
 var<workgroup> bestIds: array<u32, ${Threads}>;
@@ -257,7 +262,7 @@ fn isBetter(key: u32, id: u32, otherKey: u32, otherId: u32) -> bool {
   return key > otherKey || (key == otherKey && id < otherId);
 }
 
-/** Element \`at\` becomes the better one of two. */
+/** Stores the better of two elements at \`at\`. */
 fn keepBetter(at: u32, other: u32) {
   if (isBetter(bestKeys[other], bestIds[other], bestKeys[at], bestIds[at])) {
     bestKeys[at] = bestKeys[other];
@@ -265,7 +270,7 @@ fn keepBetter(at: u32, other: u32) {
   }
 }
 
-/** The result is in element 0, after a barrier. */
+/** Reduces to the best pair. The result is in element 0, after a barrier. */
 fn reduceBest(thread: u32, key: u32, id: u32) {
   workgroupBarrier();
   bestKeys[thread] = key;
@@ -278,7 +283,7 @@ fn reduceBest(thread: u32, key: u32, id: u32) {
 }
 `
 
-/** Float sums in a fixed tree: the same bits in any batch. */
+/** Float sums in a fixed tree, which have the same bits in any batch. */
 export const floatSum = /* wgsl */ `
 var<workgroup> sums: array<f32, ${Threads}>;
 
@@ -295,7 +300,8 @@ fn sumFloats(thread: u32, value: f32) -> f32 {
 `
 
 /**
- * Counts and masses of the threads, which `addUpBoth` makes sums of all up to and including each.
+ * Counts and masses of the threads. `addUpBoth` replaces each by the sum of all up to and including
+ * it.
  */
 export const runningSums = /* wgsl */ `
 var<workgroup> countSums: array<u32, ${Threads}>;

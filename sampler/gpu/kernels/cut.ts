@@ -1,13 +1,13 @@
 /**
- * `cut`: prefix sums over a row's buckets say between which of them the cuts of top-k and top-p
- * lie.
+ * `cut`: finds by prefix sums over a row's buckets between which buckets the cuts of top-k and
+ * top-p lie.
  *
- * The k-th token's bucket is certain. Top-p is relative to the mass of the top-k set, which is
- * known only to within that bucket, and masses are float32 here: the range of buckets is widened by
- * both doubts, and `settle` decides inside it. Where the range holds more tokens than a slab,
- * `radix` decides. Buckets count from the maximum's down, wherever the histogram's window began, so
- * a guess changes no bit. Launch: (rows) workgroups of 256 threads, 4 buckets each. Reads rows,
- * hist; updates stats.
+ * The bucket of the k-th token is exact. Top-p is relative to the mass of the top-k set, which is
+ * known only to within that bucket, and masses are float32 here. So the range of buckets is widened
+ * by both uncertainties, and `settle` decides inside it. If the range holds more tokens than a
+ * slab, `radix` decides. Buckets are counted from the maximum's down, wherever the histogram's
+ * window began, so a guess changes no bit. Launch: (rows) workgroups of 256 threads, 4 buckets
+ * each. Reads rows, hist; updates stats.
  */
 import { Threads } from "../layout.ts"
 import { common, runningSums } from "./common.ts"
@@ -22,7 +22,7 @@ var<workgroup> pHigh: atomic<u32>;
 /** Counts and masses up to and including a bucket. */
 var<workgroup> countTo: array<u32, ${4 * Threads}>;
 var<workgroup> massTo: array<f32, ${4 * Threads}>;
-/** Relative doubt of a float32 mass. */
+/** Relative error bound of a float32 mass. */
 const Doubt = 1e-5f;
 
 @compute @workgroup_size(${Threads})
@@ -75,7 +75,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   workgroupBarrier();
   let k = atomicLoad(&kBucket);
   if (hasP) {
-    // The mass of the top-k set lies between that above its last bucket and that up to it.
+    // The mass of the top-k set lies between the mass above its last bucket and the mass up to and
+    // including that bucket.
     var least = total;
     var most = total;
     if (hasK) {
@@ -95,7 +96,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   next.hasK = select(0u, 1u, hasK);
   if (hasK || hasP) {
     next.lo = select(Reach, k, hasK);
-    // With top-k, the slab reaches to the k-th token: its mass is what top-p is relative to.
+    // With top-k, the slab reaches to the k-th token, because top-p is relative to the mass up to
+    // it.
     next.hi = next.lo;
     if (hasP) {
       next.lo = min(next.lo, atomicLoad(&pLow));
@@ -105,7 +107,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
       next.countBefore = countTo[next.lo - 1u];
       next.massBefore = massTo[next.lo - 1u];
     }
-    // What lies in the slab is summed there, exactly: equal values keep their exact shares.
+    // Masses inside the slab are summed exactly there, so that equal values keep exactly equal
+    // shares.
     if (!hasK && next.hi < Reach) { next.massAfter = max(0.0, total - massTo[next.hi]); }
     let last = select(countTo[next.hi], n, next.hi == Reach);
     if (last - next.countBefore > SlabSize) { next.phase = NeedsRow; }

@@ -1,7 +1,7 @@
 /**
- * `describe`: what `rank` found of an ask's tiles becomes one answer: maximum, mass, the likeliest
- * tokens. Tiles ascend by id, so of equal maxima the lower tile's comes first, and only tiles whose
- * maximum is among the first can hold one.
+ * `describe`: joins what `rank` found in the tiles of an ask into one answer: maximum, mass, and
+ * the likeliest tokens. Tiles ascend by id, so among equal maxima that of the lower tile comes
+ * first. Only tiles whose maximum is among the likeliest can hold one of them.
  *
  * Launch: (asks) workgroups of 256 threads. Reads asks, the scratch of answers; writes answers.
  */
@@ -10,7 +10,7 @@ import { Threads } from "../layout.ts"
 import { argmax, common, floatSum } from "./common.ts"
 import { asked } from "./rank.ts"
 
-/** Tiles of the widest row. */
+/** Number of tiles of the widest row. */
 const MaxTiles = 512
 
 export const describe = /* wgsl */ `

@@ -1,9 +1,9 @@
 /**
- * `hist`: counts and masses of the values by their distance from the maximum, of rows where `scan`
- * has not done it.
+ * `hist`: makes the histogram of the rows for which `scan` has not made it: counts and masses of
+ * the values by their distance from the maximum.
  *
- * Integer sums are the same in any order. Launch: (tiles, rows) workgroups of 256 threads; indirect
- * where all rows started warm. Reads logits, atlas, rows, edits, stats; adds to hist [rows, 3,
+ * Integer sums are the same in any order. Launch: (tiles, rows) workgroups of 256 threads, indirect
+ * if all rows started warm. Reads logits, atlas, rows, edits, stats; adds to hist [rows, 3,
  * Buckets].
  */
 import { Threads } from "../layout.ts"

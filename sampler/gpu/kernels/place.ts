@@ -1,21 +1,24 @@
 /**
- * Where a value lies: buckets are a grid of 1/32 nat over all values, so that what is known of a
+ * Maps values to buckets. Buckets are a grid of 1/32 nat over all values, so the result for a
  * bucket does not depend on where a histogram's window begins. Monotone in the value.
  */
 import { Buckets } from "../layout.ts"
 
 export const place = /* wgsl */ `
-/** The grid line under a value, in 1/32 nat. An integer. */
+/** Returns the grid line below a value, in units of 1/32 nat. An integer. */
 fn lineOf(value: f32) -> f32 {
   return floor(value * 32.0);
 }
 
-/** From the maximum's bucket down; Reach is all the rest. */
+/** Returns the bucket, counted from the maximum's down; Reach holds all the rest. */
 fn bucketOf(known: Stat, value: f32) -> u32 {
   return u32(clamp(known.top - lineOf(value), 0.0, f32(Reach)));
 }
 
-/** 0: surely kept; 1: in doubt, into the slab; 2: surely dropped. */
+/**
+ * Returns 0 if the value is surely kept, 1 if it is in doubt and goes into the slab, and 2 if it is
+ * surely dropped.
+ */
 fn placeOf(known: Stat, value: f32) -> u32 {
   let bucket = bucketOf(known, value);
   if (bucket < known.lo) { return 0u; }
@@ -23,10 +26,13 @@ fn placeOf(known: Stat, value: f32) -> u32 {
 }
 `
 
-/** Sums by bucket: in the workgroup's memory first, then, once a tile, in the row's histogram. */
+/**
+ * Sums by bucket: first in the memory of the workgroup, then, once for each tile, in the histogram
+ * of the row.
+ */
 export const binning = /* wgsl */ `
 var<workgroup> binCounts: array<atomic<u32>, ${Buckets}>;
-/** In units of 2^-24: a tile's 2048 deficits of at most 1/32 fit a word. */
+/** In units of 2^-24, so that 2048 deficits of at most 1/32 in a tile fit a word. */
 var<workgroup> binDeficits: array<atomic<u32>, ${Buckets}>;
 
 fn clearBins(thread: u32) {
@@ -38,8 +44,8 @@ fn clearBins(thread: u32) {
 }
 
 /**
- * A value's exponential is that of its bucket's upper edge less this deficit: an integer, as floats
- * have no atomics.
+ * The exponential of a value is that of its bucket's upper edge less this deficit. The deficit is
+ * an integer, since WGSL has no float atomics.
  */
 fn addToBin(bin: u32, value: f32) {
   let deficit = 1.0 - exp(value - (lineOf(value) + 1.0) * 0.03125);

@@ -1,12 +1,12 @@
 /**
- * `radix`: the cuts of a row with more tokens in doubt than can be sorted: values all equal, huge
- * ties, nothing near the maximum. Finds the last pair that is kept digit by digit, 8 bits at a time
- * from the highest: of the key by count (top-k), of the key by mass (top-p), of the id among pairs
- * of that key. Then one pass draws.
+ * `radix`: makes the cuts of a row that has more tokens in doubt than can be sorted, for example if
+ * all values are equal or no value is near the maximum. Finds the last kept pair digit by digit, 8
+ * bits at a time from the highest: digits of the key by count (top-k), of the key by mass (top-p),
+ * then of the id among pairs with that key. A last pass draws.
  *
- * The pairs are those of the slab, or, where they do not fit, all of the row, read again for each
- * digit: at most 8 reads for one cut. Masses are 48-bit integers in four limbs of 12 bits, so that
- * their sums have one result in any order. Launch: indirect, (rows) workgroups of 256 threads, or
+ * The pairs are those of the slab. If they do not fit, the kernel reads the whole row again for
+ * each digit: at most 8 reads for one cut. Masses are 48-bit integers in four limbs of 12 bits, so
+ * that their sums are the same in any order. Launch: indirect, (rows) workgroups of 256 threads, or
  * none. Reads logits, atlas, rows, edits, stats, slab, partials; writes results, and the cut into
  * stats.
  */
@@ -19,11 +19,11 @@ ${tileLoader}
 ${argmax}
 ${runningSums}
 /**
- * kind: what a pass does with a pair. prefix: the digits found so far, shift: the place of the
- * next. floor: keys below are out.
+ * kind: the action of a pass on each pair. prefix: the digits found so far; shift: the position of
+ * the next digit. floor: keys below it are skipped.
  */
 struct Step { kind: u32, prefix: u32, shift: u32, floor: u32, cutKey: u32, cutId: u32 }
-/** Where a sum over the digits crosses its bound. */
+/** The digit at which a sum crosses its bound. */
 struct Digit { bin: u32, count: u32, countBefore: u32, massBefore: f32, massOfAll: f32 }
 const ByRank = 0u;
 const ByShare = 1u;
@@ -33,7 +33,7 @@ const Draw = 3u;
 var<workgroup> loaded: Stat;
 var<workgroup> shownCount: u32;
 var<workgroup> digitCounts: array<atomic<u32>, ${Threads}>;
-/** Shape [4, 256]: 12 bits each, from 2^-12 down. */
+/** Shape [4, 256]: limbs of 12 bits each, from 2^-12 down. */
 var<workgroup> limbs: array<atomic<u32>, ${4 * Threads}>;
 var<workgroup> crossing: atomic<u32>;
 var<workgroup> lastBin: atomic<u32>;
@@ -67,7 +67,7 @@ fn visit(row: Row, known: Stat, step: Step, key: u32, id: u32) {
   }
 }
 
-/** All pairs once. */
+/** Visits each pair once. */
 fn visitAll(index: u32, row: Row, known: Stat, thread: u32, count: u32, step: Step) {
   atomicStore(&digitCounts[thread], 0u);
   for (var limb = 0u; limb < 4u; limb++) { atomicStore(&limbs[limb * Threads + thread], 0u); }
@@ -97,8 +97,8 @@ fn visitAll(index: u32, row: Row, known: Stat, thread: u32, count: u32, step: St
 }
 
 /**
- * The first digit up to which there are \`count\` pairs, or, by mass, the mass \`bound\` and this
- * share of the pairs' own.
+ * Returns the first digit up to which there are \`count\` pairs. By mass, returns the first digit
+ * up to which the mass reaches \`bound\` plus this share of the mass of these pairs.
  */
 fn findDigit(thread: u32, count: u32, byMass: bool, bound: f32, share: f32) -> Digit {
   let own = atomicLoad(&digitCounts[thread]);
@@ -141,28 +141,26 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let hasP = (row.flags & TopP) != 0u;
   var step = Step(select(ByShare, ByRank, hasK), 0u, 24u, 0u, 0u, NoToken);
   /**
-   * Of the pairs with the cut's key: how many there are, how many are kept, and how many of them by
+   * For pairs whose key is the cut's: their number, how many are kept, and how many of these by
    * rank.
    */
   var ties = 0u;
   var keep = row.k - countBase;
   var keepByRank = 0u;
   var mass = massBase;
-  /**
-   * What may still be kept by mass. The first pass by share adds the share of the pairs' own mass.
-   */
+  /** Mass that may still be kept. The first pass by share adds the share of the pairs' own mass. */
   var bound = row.p * (massBase + select(0.0, known.massAfter, isSlab)) - massBase;
   best = vec2u(0u, NoToken);
   kept = 0u;
-  // One loop over all passes, not one a kind: drivers inline what is called, 1.1 s of compile time
-  // against 0.4.
+  // One loop runs all passes. One loop for each kind would be slower to compile, because drivers
+  // inline every call: 1.1 s against 0.4.
   loop {
     visitAll(group.x, row, known, thread, count, step);
     if (step.kind == Draw) { break; }
     let byShare = step.kind == ByShare;
     let share = select(0.0, row.p, byShare && step.shift == 24u && !hasK);
     let digit = findDigit(thread, keep, byShare, bound, share);
-    // Larger keys come first, smaller ids do.
+    // Larger keys come first, but smaller ids.
     step.prefix = (step.prefix << 8u) | select(255u - digit.bin, digit.bin, step.kind == ById);
     if (byShare) {
       bound += share * digit.massOfAll - digit.massBefore;
@@ -210,7 +208,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     stats[group.x].cutKey = step.cutKey;
     stats[group.x].cutId = step.cutId;
     if (!isSlab) {
-      // The cut is one of all pairs, wherever they lie.
+      // The cut applies to all pairs, in every bucket.
       stats[group.x].lo = 0u;
       stats[group.x].hi = Reach;
     }

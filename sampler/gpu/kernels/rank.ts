@@ -1,19 +1,19 @@
 /**
- * `rank`: what rows are asked beside their token, tile by tile: the tile's maximum and mass, its
- * likeliest tokens, and how many of its tokens come before each token that was asked for. No sort:
- * of 256 threads' maxima and then of the few threads' values that can be among the first, each
- * counts those before it.
+ * `rank`: answers asks tile by tile: the maximum and mass of the tile, its likeliest tokens, and
+ * how many of its tokens come before each named token. It does not sort. Each of the 256 threads
+ * counts the maxima before its own; then the few values that can be among the first are compared
+ * the same way.
  *
- * Launch: (tiles, asks) workgroups of 256 threads, after all others of the batch. Reads asks,
- * results (the drawn token), logits, atlas, rows, edits, stats (the cut); adds to answers, whose
- * words are 0, and writes their scratch.
+ * Launch: (tiles, asks) workgroups of 256 threads, after all other kernels of the batch. Reads
+ * asks, results (the drawn token), logits, atlas, rows, edits, stats (the cut); adds to answers,
+ * whose words are 0, and writes their scratch.
  */
 import { AskFlag, AskWords, MaxTops, ScratchWords } from "../asks.ts"
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum, tileLoader } from "./common.ts"
 import { place } from "./place.ts"
 
-/** The records of `asks.ts`, and a token's value under an ask. */
+/** The records of `asks.ts`, and the value of a token under an ask. */
 export const asked = /* wgsl */ `
 struct Ask {
   row: u32, flags: u32, slot: u32, tops: u32, named: u32, namedCount: u32, answer: u32, law: u32, lawCount: u32,
@@ -31,15 +31,18 @@ fn askAt(index: u32) -> Ask {
     asks[at + 7u], asks[at + 8u], asks[at + 9u], asks[at + 10u], asks[at + 11u]);
 }
 
-/** Where an ask's scratch of a tile begins; answers end where the scratch does. */
+/**
+ * Returns the offset of a tile's scratch memory for an ask. Answers end where the scratch memory
+ * ends.
+ */
 fn scratchAt(index: u32, tile: u32) -> u32 {
   return shape.scratch + (index * shape.tiles + tile) * ${ScratchWords}u;
 }
 `
 
-/** For kernels that read values: needs `tileLoader` and `place`. */
+/** For kernels that read values. Needs `tileLoader` and `place`. */
 export const askedRow = /* wgsl */ `
-/** The row as the ask sees it: as it is, or the logits under one mask. */
+/** Returns the row that the ask refers to: the row itself, or the raw logits under one mask. */
 fn rowOf(ask: Ask) -> Row {
   var row = rows[ask.row];
   if ((ask.flags & Processed) == 0u) {
@@ -52,8 +55,8 @@ fn rowOf(ask: Ask) -> Row {
 }
 
 /**
- * The value's key, 0 if the row's cuts drop it. Before temperature and cuts, only what is not
- * allowed is dropped.
+ * Returns the key of a value, or 0 if the row's cuts drop it. For raw values, only tokens that are
+ * not allowed have 0.
  */
 fn keptKey(ask: Ask, row: Row, known: Stat, bits: u32, id: u32) -> u32 {
   if (bits >= Bad) { return 0u; }
@@ -94,7 +97,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let drawn = workgroupUniformLoad(&shownToken);
   if (drawn == NoToken) { return; }
   let row = rowOf(ask);
-  // Only rows of the long path have one, and only their cuts are looked at.
+  // Only rows of the long path have a stat, and only its cuts are read.
   let known = stats[select(0u, ask.row, ask.row < shape.rows)];
   let targetCount = 1u + ask.namedCount;
   if (thread < targetCount) {
@@ -130,7 +133,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   for (var i = 0u; i < 8u; i++) {
     if (keys[i] != 0u) { own += exp(valueOf(keys[i]) - valueOf(maxKey)); }
     let id = tile * Tile + i * Threads + thread;
-    // Values of a thread whose maximum has enough before it are not among the first.
+    // If enough maxima come before a thread's maximum, none of its values is among the first.
     if (keys[i] != 0u && before < ask.tops) {
       let at = atomicAdd(&firstCount, 1u);
       firstKeys[at] = keys[i];

@@ -1,7 +1,7 @@
 /**
- * Pairs of key and id in the workgroup's memory, sorted in pinned order, and the draw from what
- * top-k and top-p keep of them. Scores are relative to the maximum: large values would swallow the
- * noise. Sums lie in the array of `floatSum`.
+ * Sorts pairs of key and id in pinned order, in the memory of the workgroup, and draws from the
+ * pairs that top-k and top-p keep. Scores are relative to the maximum, since adding noise to large
+ * values would round the noise away. Sums are in the array of `floatSum`.
  */
 import { SortSize } from "../layout.ts"
 
@@ -11,7 +11,7 @@ var<workgroup> ids: array<u32, ${SortSize}>;
 var<workgroup> countSum: atomic<u32>;
 var<workgroup> shownCountSum: u32;
 
-/** The power of two from which on nothing has to be sorted. */
+/** Returns the smallest power of two that is at least the count. */
 fn sortSize(count: u32) -> u32 {
   var size = 1u;
   while (size < count) { size *= 2u; }
@@ -19,8 +19,8 @@ fn sortSize(count: u32) -> u32 {
 }
 
 /**
- * Bitonic, of the first \`size\` pairs, a power of two. Pairs past the count are key 0, which sorts
- * last.
+ * Sorts the first \`size\` pairs by a bitonic sort; \`size\` is a power of two. Pairs past the
+ * count have key 0, which sorts last.
  */
 fn sortPairs(thread: u32, size: u32) {
   workgroupBarrier();
@@ -44,7 +44,7 @@ fn sortPairs(thread: u32, size: u32) {
   }
 }
 
-/** Makes each of \`sums\` the sum of all up to and including it. */
+/** Replaces each of \`sums\` by the sum of all up to and including it. */
 fn addUpSums(thread: u32) {
   workgroupBarrier();
   for (var step = 1u; step < Threads; step *= 2u) {
@@ -57,8 +57,8 @@ fn addUpSums(thread: u32) {
 }
 
 /**
- * Masses of the first \`limit\` sorted pairs: the thread's own four, and in \`sums\` those up to
- * and including them.
+ * Computes masses of the first \`limit\` sorted pairs: returns those of the thread's own four
+ * pairs, and leaves in \`sums\` the sums up to and including them.
  */
 fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
   var masses = vec4f(0.0);
@@ -71,7 +71,7 @@ fn sumMasses(thread: u32, zmax: f32, limit: u32) -> vec4f {
   return masses;
 }
 
-/** The sum of a count of each thread. */
+/** Returns the sum of the counts of all threads. */
 fn sumCounts(thread: u32, own: u32) -> u32 {
   workgroupBarrier();
   if (thread == 0u) { atomicStore(&countSum, 0u); }
@@ -82,15 +82,16 @@ fn sumCounts(thread: u32, own: u32) -> u32 {
   return workgroupUniformLoad(&shownCountSum);
 }
 
-/** Relative doubt of a float32 mass. */
+/** Relative error bound of a float32 mass. */
 const Doubt = 1e-5f;
 
-/** What top-p keeps of sorted pairs: for sure, as float32 has it, and perhaps. */
+/** Number of sorted pairs that top-p keeps: surely, by the float32 sums, and possibly. */
 struct Nucleus { sure: u32, kept: u32, perhaps: u32 }
 
 /**
- * How many of the first \`limit\` sorted pairs top-p keeps, before which \`countBefore\` tokens of
- * \`massBefore\` are kept for sure. massAfter: of what lies below all these pairs.
+ * Returns how many of the first \`limit\` sorted pairs top-p keeps. \`countBefore\` tokens with
+ * mass \`massBefore\` come before these pairs and are surely kept. massAfter: mass of the tokens
+ * after all these pairs.
  */
 fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massBefore: f32, massAfter: f32) -> Nucleus {
   let masses = sumMasses(thread, zmax, limit);
@@ -98,7 +99,7 @@ fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massB
   var before = massBefore;
   if (thread > 0u) { before += sums[thread - 1u]; }
   var kept = 0u;
-  // Two counts in one word: neither reaches 2^16.
+  // Two counts share one word; neither reaches 2^16.
   var around = 0u;
   for (var i = 0u; i < 4u; i++) {
     let at = 4u * thread + i;
@@ -114,7 +115,7 @@ fn nucleus(row: Row, thread: u32, zmax: f32, limit: u32, countBefore: u32, massB
   return Nucleus(counts & 0xffffu, sumCounts(thread, kept), counts >> 16u);
 }
 
-/** Whether token \`id\` is one of the sorted pairs from \`start\` to below \`end\`. */
+/** Returns whether token \`id\` is one of the sorted pairs from \`start\` to below \`end\`. */
 fn isAmong(thread: u32, id: u32, start: u32, end: u32) -> bool {
   var own = 0u;
   for (var at = start + thread; at < end; at += Threads) {
@@ -123,7 +124,10 @@ fn isAmong(thread: u32, id: u32, start: u32, end: u32) -> bool {
   return sumCounts(thread, own) > 0u;
 }
 
-/** The thread's best score and its id among the sorted pairs from \`start\` to below \`end\`. */
+/**
+ * Returns the thread's best score and its id among the sorted pairs from \`start\` to below
+ * \`end\`.
+ */
 fn drawRange(row: Row, thread: u32, zmax: f32, start: u32, end: u32) -> vec2u {
   var best = vec2u(0u, NoToken);
   for (var at = start + thread; at < end; at += Threads) {
@@ -135,8 +139,8 @@ fn drawRange(row: Row, thread: u32, zmax: f32, start: u32, end: u32) -> vec2u {
 `
 
 /**
- * Bits of a drawn token's surprise among tokens of this mass, from the score with which it was
- * drawn.
+ * Computes the bits of a drawn token's surprise among tokens of this total mass, from the score
+ * with which the token was drawn.
  */
 export const surprise = /* wgsl */ `
 fn surpriseOf(row: Row, key: u32, id: u32, mass: f32) -> u32 {

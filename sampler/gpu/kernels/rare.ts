@@ -1,12 +1,12 @@
 /**
- * Stages that only rows of few legal tokens have on the device: dynamic temperature, typical,
- * epsilon and eta cutoffs, XTC, mirostat 1. They look at entropies, drop from the middle or from
- * the head, or fit a law to the sorted head; over sorted pairs in the workgroup's memory each is a
- * few sums. Names as in `truncation.ts`.
+ * Stages that the device has only for rows with few legal tokens: dynamic temperature, typical,
+ * epsilon and eta cutoffs, XTC, mirostat 1. They depend on entropies, drop tokens from the middle
+ * or the head, or fit a distribution to the sorted head. Over sorted pairs in the memory of the
+ * workgroup, each is a few sums. Names are those of `truncation.ts`.
  */
 import { SortSize } from "../layout.ts"
 
-/** Pairs of neighbours that mirostat 1 fits its law to. */
+/** Number of adjacent pairs that mirostat 1 fits its Zipf distribution to. */
 const FitCount = 99
 const steps = Array.from({ length: FitCount }, (_, i) => Math.fround(Math.log((i + 2) / (i + 1))))
 
@@ -14,10 +14,12 @@ export const rare = /* wgsl */ `
 struct RareParams { typicalP: f32, epsilon: f32, eta: f32, xtcThreshold: f32, low: f32, high: f32, exponent: f32 }
 /** Exponentials of the sorted pairs. */
 var<workgroup> weights: array<f32, ${SortSize}>;
-/** ln((i + 2) / (i + 1)): no device's logarithm is good enough near 1. */
+/**
+ * ln((i + 2) / (i + 1)). These are constants, since no device's logarithm is precise enough near 1.
+ */
 var<private> zipfSteps: array<f32, ${FitCount}> = array<f32, ${FitCount}>(${steps.map((x) => x.toPrecision(9)).join(", ")});
 
-/** The two records behind the row's edits. */
+/** Returns the two records that follow the row's edits. */
 fn rareOf(row: Row) -> RareParams {
   let a = edits[row.editOffset + row.editCount];
   let b = edits[row.editOffset + row.editCount + 1u];
@@ -25,7 +27,7 @@ fn rareOf(row: Row) -> RareParams {
 }
 
 /**
- * Of the first \`limit\` pairs: the sum of exponentials, and their mean distance from the maximum,
+ * For the first \`limit\` pairs: the sum of exponentials, and their mean distance from the maximum,
  * which is log(sum) − H.
  */
 fn momentsOf(thread: u32, zmax: f32, limit: u32) -> vec2f {
@@ -41,8 +43,8 @@ fn momentsOf(thread: u32, zmax: f32, limit: u32) -> vec2f {
 }
 
 /**
- * 1 / T of a row whose temperature moves with its entropy; 0: it came out as greedy. The pairs are
- * not sorted yet.
+ * Returns 1 / T for a row whose temperature depends on its entropy, or 0 if the resulting
+ * temperature is greedy. The pairs need not be sorted.
  */
 fn dynamicInverse(row: Row, thread: u32, zmax: f32, size: u32, live: u32) -> f32 {
   let params = rareOf(row);
@@ -56,7 +58,10 @@ fn dynamicInverse(row: Row, thread: u32, zmax: f32, size: u32, live: u32) -> f32
   return 1.0 / temperature;
 }
 
-/** Mirostat 1: how many the fit of a Zipf law to the head keeps. μ is in the place of top-nσ. */
+/**
+ * Returns how many tokens mirostat 1 keeps, from the fit of a Zipf distribution to the head. μ is
+ * stored in the field of top-nσ.
+ */
 fn zipfCount(row: Row, thread: u32, live: u32) -> u32 {
   var own = vec2f(0.0);
   if (thread < ${FitCount}u && thread + 1u < live) {
@@ -68,9 +73,10 @@ fn zipfCount(row: Row, thread: u32, live: u32) -> u32 {
   if (tt == 0.0) { return live; }
   let slope = tb / tt;
   let logWidth = log(f32(shape.width));
-  // All equal: the power below is infinite, or 0.
+  // If all values are equal, the power below is infinite or 0.
   if (slope == 0.0) { return select(1u, live, exp2(row.sigmas) >= f32(shape.width - 1u)); }
-  // ε / (1 − V^−ε) = y / (1 − e^−y) / ln V, whose series holds where both vanish.
+  // ε / (1 − V^−ε) = y / (1 − e^−y) / ln V. Near y = 0 its series is used, since numerator and
+  // denominator vanish.
   let y = (slope - 1.0) * logWidth;
   var ratio = 1.0 + y * 0.5 + y * y * (0.083333333 - y * y * 0.0013888889);
   if (abs(y) > 0.25) { ratio = y / (1.0 - exp(-min(y, 80.0))); }
@@ -78,7 +84,7 @@ fn zipfCount(row: Row, thread: u32, live: u32) -> u32 {
   return u32(clamp(floor(exp2(min(exponent, 30.0))), 1.0, f32(live)));
 }
 
-/** How many of the first \`limit\` pairs have at least this probability. */
+/** Returns how many of the first \`limit\` pairs have at least this probability. */
 fn probableCount(thread: u32, zmax: f32, limit: u32, least: f32) -> u32 {
   let bound = least * momentsOf(thread, zmax, limit).x;
   var own = 0u;
@@ -99,9 +105,9 @@ fn keepEta(thread: u32, zmax: f32, limit: u32, eta: f32) -> u32 {
 }
 
 /**
- * Keeps the share of mass whose surprise is nearest to the mean surprise, and closes the gaps that
- * it leaves. What comes before a pair in that order is summed by looking at all pairs: 1,024²
- * additions at most, and no second sort.
+ * Keeps the share of mass whose surprise is nearest to the mean surprise, and moves the kept pairs
+ * together. For each pair, the mass of the nearer ones is summed over all pairs: at most 1,024²
+ * additions, and no second sort.
  */
 fn keepTypical(thread: u32, zmax: f32, limit: u32, share: f32) -> u32 {
   let moments = momentsOf(thread, zmax, limit);
@@ -125,7 +131,7 @@ fn keepTypical(thread: u32, zmax: f32, limit: u32, share: f32) -> u32 {
     }
     if (count == 0u || before < share * moments.x) { kept[i] = 1u; }
   }
-  // Where each thread's pairs go. Counts up to 1,024 are exact as floats.
+  // Where the pairs of each thread go. Counts up to 1,024 are exact as floats.
   let count = kept.x + kept.y + kept.z + kept.w;
   workgroupBarrier();
   sums[thread] = f32(count);

@@ -1,11 +1,11 @@
 /**
- * The token in place of a refused draft: a Gumbel draw from max(0, p − q), p being what the row is
- * drawn from and q what the draft was. Whether the draft is refused the host decides, from p of its
- * token, which `rank` found.
+ * The token that replaces a refused draft token: a Gumbel draw from max(0, p − q). p is the row's
+ * distribution and q that of the draft. The host decides whether the draft token is refused, from
+ * its p, which `rank` computed.
  *
  * `residual`: (tiles, asks) workgroups of 256 threads, after `describe`. Reads asks, logits, atlas,
  * rows, edits, stats, the answers; writes each tile's best score and id over its scratch.
- * `replace`: (asks) workgroups; joins them.
+ * `replace`: (asks) workgroups; joins the tiles' results.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, tileLoader } from "./common.ts"
@@ -21,7 +21,7 @@ ${place}
 ${askedRow}
 var<workgroup> shownMax: u32;
 
-/** Probability of the token in the draft's law. */
+/** Returns the probability of the token in the draft distribution. */
 fn draftShare(ask: Ask, id: u32) -> f32 {
   var low = 0u;
   var high = ask.lawCount;

@@ -1,7 +1,7 @@
 /**
- * `scan`: one read of a tile. Arg-max of the value (greedy rows) or of value plus noise (rows
- * without filters), the maximum, mean and squares for top-nσ, exponentials for mirostat; of rows
- * that start warm, the histogram too.
+ * `scan`: reads a tile once. Finds the arg-max of the value (greedy rows) or of value plus noise
+ * (rows without filters), the maximum, mean and squares for top-nσ, and exponentials for mirostat.
+ * For rows that start warm it also fills the histogram.
  *
  * Launch: (tiles, rows) workgroups of 256 threads. Reads logits [R, V], atlas [slots, W], rows,
  * edits; writes partials [rows, tiles]; adds to hist.
@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     maxKey = max(maxKey, keyOf(value));
     var score = value;
     if (isDrawn) {
-      // The noise is below 22.875: a value that far below the best needs none.
+      // The noise is below 22.875, so a value that is further below the best score cannot win.
       if (bestId != NoToken && value + 22.875 <= bestScore) { continue; }
       score += gumbel(tokenBits(tile * Tile + local, row));
     }
@@ -68,7 +68,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
     workgroupBarrier();
   }
-  // A tile has 2048 values at most, so count and number of NaNs share a word.
+  // A tile has at most 2048 values, so the count and the number of NaNs share a word.
   let total = counts[0];
   let n = total & 0xffffu;
   var mean = 0.0;

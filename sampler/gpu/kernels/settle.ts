@@ -1,7 +1,7 @@
 /**
- * `settle`: sorts a row's slab in pinned order, makes the exact cuts, k then p, adds the noise to
- * what is left, and joins it with the tokens that were surely kept. Rows with more in doubt than
- * can be sorted are left to `radix`.
+ * `settle`: sorts a row's slab in pinned order, makes the exact cuts (top-k, then top-p), adds the
+ * noise to the kept pairs, and joins the result with the tokens that were surely kept. Rows with
+ * more tokens in doubt than can be sorted are left to `radix`.
  *
  * Launch: (rows) workgroups of 256 threads. Reads rows, partials, slab, stats; writes results and
  * the cut, or stats and the launch of `radix`.
@@ -61,8 +61,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   }
   if ((row.flags & Mirostat) != 0u) { mass = sumFloats(thread, mass); }
   reduceBest(thread, best.x, best.y);
-  // Whoever else was drawn is the best of what is kept for sure, so where the cut lies does not
-  // matter.
+  // Any other drawn token has the best score among the surely kept ones, so the exact position of
+  // the cut does not matter.
   let isDoubtful = isAmong(thread, bestIds[0], cut.sure, cut.perhaps);
   if (thread != 0u) { return; }
   stats[group.x].cutKey = NoneKept;

@@ -1,11 +1,11 @@
 /**
- * `short`: rows of few legal tokens. The host sends their ids instead of a mask; one workgroup does
- * all stages, with the names and in the order of the other kernels, and nothing but these tokens'
- * logits is read. Stages that only these rows have on the device are in `rare.ts`.
+ * `short`: samples rows with few legal tokens. The host sends the ids of these tokens instead of a
+ * mask. One workgroup runs all stages, with the names and the order of the other kernels, and reads
+ * only the logits of these tokens. Stages that the device has only for these rows are in `rare.ts`.
  *
- * Launch: (short rows) workgroups of 256 threads; the rows are those from `shape.rows` on. Reads
- * logits, atlas (lists of ids), rows, edits (of rows with rare stages, their parameters behind
- * them); writes results.
+ * Launch: (short rows) workgroups of 256 threads; the rows start at `shape.rows`. Reads logits,
+ * atlas (lists of ids), rows, edits (followed by the parameters of rare stages, if the row has
+ * any); writes results.
  */
 import { Threads } from "../layout.ts"
 import { argmax, common, floatSum, loader } from "./common.ts"
@@ -22,7 +22,7 @@ ${surprise}
 ${rare}
 var<workgroup> liveCount: atomic<u32>;
 var<workgroup> badCount: atomic<u32>;
-/** live, bad */
+/** Number of values that are candidates, and number of NaNs. */
 var<workgroup> counted: vec2u;
 var<workgroup> shownInverse: f32;
 
@@ -102,10 +102,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     for (var i = thread; i < live; i += Threads) { sum += exp(valueOf(keys[i]) - zmax); }
     threshold = zmax + log(sumFloats(thread, sum)) - row.sigmas * 0.69314718;
   }
-  // Above every value, a threshold by surprise leaves the first alone, any other also its equals.
+  // A surprise threshold above every value leaves only the first token; any other threshold also
+  // leaves the tokens equal to the first.
   let isFirstAlone = (row.flags & Mirostat) != 0u && threshold > zmax;
   threshold = min(threshold, zmax);
-  // Of sorted pairs, those above a threshold are the first; of others, none is below.
+  // If the pairs are sorted, those above a threshold come first; if not, no pair is below it.
   var above = 0u;
   for (var i = thread; i < size; i += Threads) {
     if (keys[i] != 0u && valueOf(keys[i]) >= threshold) { above += 1u; }
@@ -121,7 +122,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   if ((row.flags & TopP) != 0u) { cut = nucleus(row, thread, zmax, limit, 0u, 0.0, 0.0); }
   limit = cut.kept;
   var start = 0u;
-  // What it keeps is what is probable: all of that goes but the last.
+  // XTC drops the most probable pairs except the last of them.
   if ((row.flags & Xtc) != 0u) { start = max(1u, probableCount(thread, zmax, limit, rareOf(row).xtcThreshold)) - 1u; }
   if (isSorted) {
     best = drawRange(row, thread, zmax, start, cut.perhaps);
@@ -136,8 +137,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let isMirostat = (row.flags & (Mirostat | Mirostat1)) != 0u;
   if (isMirostat) { let own = sumMasses(thread, zmax, limit); }
   reduceBest(thread, best.x, best.y);
-  // Whoever else was drawn is the best of what is kept for sure, so where the cut lies does not
-  // matter; XTC's head depends on it.
+  // Any other drawn token has the best score among the surely kept ones, so the exact position of
+  // the cut does not matter, except to the head that XTC drops.
   var isDoubtful = isAmong(thread, bestIds[0], cut.sure, cut.perhaps);
   if ((row.flags & Xtc) != 0u && cut.sure < cut.perhaps) { isDoubtful = true; }
   if (thread != 0u) { return; }

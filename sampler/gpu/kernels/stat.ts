@@ -1,7 +1,7 @@
 /**
- * `stat`: a row's tiles become one answer. Greedy and unfiltered rows end here; filtered rows get
- * maximum and threshold. A histogram that was started from a guess of the maximum is verified:
- * where the guess was bad, it is cleared and made again.
+ * `stat`: joins a row's tiles into one answer. Greedy and unfiltered rows end here; filtered rows
+ * get their maximum and threshold. If a histogram was started from a guess of the maximum, the
+ * guess is verified; after a bad guess the histogram is cleared and made again.
  *
  * Launch: (rows) workgroups of 256 threads. Reads rows, partials; writes stats, results of rows
  * that end, counters of slabs, the launch of `hist`; clears hist.
@@ -22,7 +22,7 @@ var<workgroup> bads: array<u32, ${Threads}>;
 var<workgroup> means: array<f32, ${Threads}>;
 var<workgroup> squares: array<f32, ${Threads}>;
 
-/** Mean and squares of two sets from those of each. Chan, Golub, LeVeque 1979. */
+/** Returns mean and sum of squares of the union of two sets. Chan, Golub, LeVeque 1979. */
 fn join(n: u32, mean: f32, square: f32, n2: u32, mean2: f32, square2: f32) -> vec2f {
   if (n2 == 0u) { return vec2f(mean, square); }
   if (n == 0u) { return vec2f(mean2, square2); }
@@ -88,8 +88,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
 }
 
 /**
- * By one thread: the result, or what the next kernels need. True: the row's histogram lies in the
- * wrong place.
+ * Run by one thread: writes the result, or what the next kernels need. Returns true if the row's
+ * histogram was made in the wrong window.
  */
 fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
   var next: Stat;
@@ -100,7 +100,7 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
   } else if (counts[0] == 0u) {
     results[index] = Result(NoToken, EmptyMask, 0u, 0u);
   } else if ((row.flags & (Threshold | TopK | TopP | Hot)) == 0u) {
-    // Beside values this large the noise loses the bits that decide.
+    // Added to values this large, the noise loses the bits that decide.
     let isCoarse = (row.flags & Greedy) == 0u && abs(zmax) > 256.0;
     results[index] = Result(bestIds[0], select(Ok, Redo, isCoarse), bitcast<u32>(zmax), counts[0]);
   } else {
@@ -109,16 +109,16 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
     if ((row.flags & Sigma) != 0u) { threshold = max(threshold, zmax - row.sigmas * sigma); }
     if ((row.flags & MinP) != 0u) { threshold = max(threshold, zmax + row.logMinP); }
     if ((row.flags & Mirostat) != 0u) { threshold = zmax + log(mass) - row.sigmas * 0.69314718; }
-    // Every surprise is above μ: the first alone stays, also among its equals. It is certain, so
-    // its surprise is 0.
+    // If every surprise exceeds μ, only the first token of the pinned order is kept, even if others
+    // are equal to it. Its probability is then 1 and its surprise 0.
     let isFirstAlone = (row.flags & Mirostat) != 0u && threshold > zmax;
     next.zmax = zmax;
     next.threshold = min(threshold, zmax);
     next.top = lineOf(zmax);
     next.n = counts[0];
     next.phase = select(Known, NeedsHist, (row.flags & (TopK | TopP)) != 0u);
-    // Without a cut by rank or mass everything above the threshold is surely kept: no bucket is in
-    // doubt.
+    // Without a cut by rank or mass, every value above the threshold is surely kept, so no bucket
+    // is in doubt.
     next.lo = Buckets;
     next.hi = Buckets;
     if ((row.flags & Warm) != 0u) {
@@ -129,8 +129,8 @@ fn decide(index: u32, row: Row, zmax: f32, mass: f32) -> bool {
         next.shift = u32(shift);
       }
     }
-    // Squares of such values leave float32, and noise beside them what the definition can tell
-    // apart.
+    // Squares of such values overflow float32, and noise added to them loses bits that the
+    // definition still distinguishes.
     let isHuge = abs(zmax) > 1e6 || ((row.flags & Sigma) != 0u && !(squares[0] < 1e30 && abs(means[0]) < 1e6));
     if (isFirstAlone) {
       results[index] = Result(bestIds[0], Ok, 0u, counts[0]);

@@ -1,7 +1,7 @@
 /**
- * `take`: the last read of a filtered row. The arg-max of value plus noise over the tokens that are
- * surely kept, and the tokens in doubt into the row's slab, in any order. Of mirostat rows, the
- * mass of what is kept.
+ * `take`: the last read of a filtered row. Finds the arg-max of value plus noise over the tokens
+ * that are surely kept, and appends the tokens in doubt to the row's slab, in any order. For
+ * mirostat rows it also sums the mass of the kept tokens.
  *
  * Launch: (tiles, rows) workgroups of 256 threads. Reads logits, atlas, rows, edits, stats; writes
  * partials, slab.
