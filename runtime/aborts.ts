@@ -1,11 +1,14 @@
 /**
- * Callbacks by abort signal. Many requests may share one signal, and runtimes warn of a leak above
- * ten listeners, so each signal has one listener here, which calls all callbacks.
+ * Registers callbacks on abort signals. Many requests may share one signal, and runtimes warn of a
+ * leak above ten listeners. So each signal gets one listener here, which calls all its callbacks.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls `callback` when the signal fires, at most once. Returns a function that cancels this. */
+/**
+ * Calls `callback` when the signal fires, at most once. Returns a function that cancels the
+ * registration.
+ */
 export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (!signal) return () => {}
   const callbacks = waiting.get(signal) ?? listen(signal)

@@ -1,10 +1,10 @@
 /**
- * Opening a GPU in this process, through Dawn's binding for Node.
+ * Opens a GPU in this process, through Dawn's binding for Node.
  *
- * `openDevice` finds an adapter, asks it for the limits that the sampler wants, and returns
- * everything that has to stay alive together: a device whose `gpu` object was collected is a
+ * `openDevice` finds an adapter, asks it for the limits that the sampler needs, and returns all
+ * objects that have to stay alive together: using a device whose `gpu` object was collected is a
  * segmentation fault. `openSampler` turns the user's choice into a sampler and one line that says
- * what was chosen and why; "auto" never fails, "gpu" never falls back.
+ * which was chosen and why; "auto" never fails, "gpu" never falls back to the CPU.
  */
 import { createCpuSampler, createGpuSampler, type Sampler } from "../sampler/index.ts"
 import { ModelError } from "./errors.ts"
@@ -16,7 +16,7 @@ export interface DeviceOptions {
   software?: boolean
   /** Dawn's flags, such as `enable-dawn-features=…`. */
   flags?: readonly string[]
-  /** Ask for timestamp queries where the adapter has them: for benches. */
+  /** Whether to ask for timestamp queries if the adapter supports them. Used by benchmarks. */
   timestamps?: boolean
 }
 
@@ -28,9 +28,11 @@ export interface Device {
   /** Vendor, architecture and driver, in one line. */
   readonly info: string
   readonly isSoftware: boolean
-  /** Why the device cannot be used any more; undefined while it can. */
+  /** Returns why the device can no longer be used, or undefined if it still can. */
   lossReason(): string | undefined
-  /** Destroys the device; the process can end by itself. Later calls do nothing. */
+  /**
+   * Destroys the device, so that it no longer keeps the process running. Later calls do nothing.
+   */
   close(): void
 }
 
@@ -39,9 +41,10 @@ export interface Device {
 // two cores).
 const ownFlags = ["enable-dawn-features=disable_workgroup_init"]
 
-/** Throws ModelError that says what is missing. */
+/** Opens a device. Throws ModelError with a message that says what is missing. */
 export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
-  // Dawn would say the same, and write a warning of its own to stderr at every start.
+  // Without this check Dawn would report the same, and also write a warning to stderr at every
+  // start.
   if (options.software === false && !hasVulkanLoader()) {
     throw new ModelError(`no WebGPU adapter: ${vulkanLoader}, the Vulkan loader, is not installed`)
   }
@@ -92,7 +95,9 @@ class OpenedDevice implements Device {
   }
 }
 
-/** The factory of adapters. The globals (GPUBufferUsage and others) are set once a process. */
+/**
+ * Returns the factory of adapters. The globals (GPUBufferUsage and others) are set once a process.
+ */
 async function createGpu(flags: string[]): Promise<GPU> {
   let binding: typeof import("webgpu")
   try {
@@ -111,8 +116,8 @@ const vulkanLoader = "libvulkan.so.1"
 
 /**
  * Returns false if this process cannot load the library through which Dawn reaches a GPU on Linux,
- * and true if that is unknown. The dynamic loader itself is asked: it also fails for a library that
- * it finds, but with another error, since the library is not a module of Node.
+ * and true if that is unknown. It asks the dynamic loader to load the library as a Node module.
+ * That fails in any case, but the error tells whether the loader found the library.
  */
 function hasVulkanLoader(): boolean {
   if (process.platform !== "linux") return true
@@ -137,14 +142,14 @@ function isSoftwareAdapter({ info }: GPUAdapter): boolean {
 /** A sampler, and its description for the log. */
 export interface OpenedSampler {
   readonly sampler: Sampler
-  /** Such as `cpu (no WebGPU adapter …)` or `gpu (nvidia …)`. */
+  /** A line such as `cpu (no WebGPU adapter …)` or `gpu (nvidia …)`. */
   readonly description: string
 }
 
 /**
- * The sampler of a choice. `auto` takes a hardware GPU if there is one, else the CPU; `gpu` also
- * takes a software adapter, and throws ModelError if there is none. If a GPU is lost in use, the
- * CPU replaces it and repeats the step. The random numbers are the same, so the tokens are too.
+ * Opens the sampler of a choice. `auto` takes a hardware GPU if there is one, else the CPU; `gpu`
+ * also accepts a software adapter, and throws ModelError if there is none. If a GPU is lost in use,
+ * the CPU replaces it and repeats the step. The random numbers are the same, so the tokens are too.
  */
 export async function openSampler(
   choice: DeviceChoice,
@@ -186,7 +191,7 @@ class DeviceSampler implements Sampler {
       await new Promise((resolve) => setImmediate(resolve))
       const reason = this.device.lossReason()
       if (reason === undefined || reason === "closed") throw error
-      this.log(`device: lost (${reason}), sampler cpu from here on`)
+      this.log(`device: lost (${reason}), the CPU samples from now on`)
       this.substitute = createCpuSampler()
       return this.substitute.sample(...step)
     }

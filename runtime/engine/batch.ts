@@ -1,6 +1,6 @@
 /**
- * Many prompts with the same options: their results in the order of the prompts, with as many under
- * way as keep the slots busy.
+ * Runs many prompts with the same options. Results come in the order of the prompts, and enough
+ * prompts run at once to keep the slots busy.
  *
  * `for await (const result of engine.batch(prompts, options))` yields each result as soon as it and
  * all results before it are complete; `await engine.batch(prompts, options)` waits for all. The
@@ -13,7 +13,8 @@ import type { GenerateOptions, Prompt } from "./request.ts"
 type Answer<Value> = (prompt: Prompt, signal: AbortSignal) => Promise<GenerateResult<Value>>
 
 /**
- * The results of a batch: iterate over them, or wait for all. Each of these runs the batch anew.
+ * The results of a batch: iterate over them, or await them all. Each iteration and each await runs
+ * the batch again.
  */
 export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Value>> {
   private readonly prompts: Iterable<Prompt>
@@ -21,7 +22,7 @@ export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Valu
   private readonly width: number
   private readonly signal: GenerateOptions["signal"]
 
-  /** `width`: number of prompts under way at once. */
+  /** `width`: number of prompts that run at once. */
   constructor(
     prompts: Iterable<Prompt>,
     answer: Answer<Value>,
@@ -34,7 +35,7 @@ export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Valu
     this.signal = signal
   }
 
-  /** Leaving the loop early cancels the prompts under way. */
+  /** Leaving the loop early cancels the prompts that still run. */
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerateResult<Value>, void, undefined> {
     const end = new AbortController()
     const signal = this.signal ? AbortSignal.any([this.signal, end.signal]) : end.signal
@@ -42,7 +43,7 @@ export class Batch<Value = unknown> implements AsyncIterable<GenerateResult<Valu
     try {
       for (const prompt of this.prompts) {
         const result = this.answer(prompt, signal)
-        // The error is thrown when the result's turn comes, if it does.
+        // Avoids an unhandled rejection: the loop throws the error when it reaches this result.
         result.catch(() => {})
         running.push(result)
         if (running.length >= this.width) yield await running.shift()!

@@ -1,29 +1,30 @@
-/**
- * The options of a beam search (`beams.ts`), and the options that exclude one.
- */
+/** The options of a beam search (`beams.ts`), and the options that cannot be combined with it. */
 import type { SamplingOptions } from "../../sampler/index.ts"
 import { RequestError } from "../errors.ts"
 
 /** How a request searches for its answers instead of drawing them. */
 export interface SearchOptions {
   /**
-   * Search instead of drawing: the answers are the likeliest texts that are found, the best first;
-   * at most `n`, fewer where there are no more. No event comes before the search is over. Options
-   * about draws and stop strings are refused beside it.
+   * Whether to search instead of drawing: the answers are then the likeliest texts that the search
+   * finds, the best first; at most `n`, fewer if it finds fewer. No event is emitted before the
+   * search has ended. Options about drawing and stop strings are refused together with it.
    */
   useBeamSearch?: boolean | null
-  /** Texts that the search keeps at a time, 1 to 16. Default: `n`, and 2 at least. */
+  /** Number of texts that the search keeps at a time, 1 to 16. Default: `n`, but at least 2. */
   beamWidth?: number | null
-  /** Texts are compared by their log-probability / tokens^this. Default 1. */
+  /**
+   * Exponent of the token count by which a text's log-probability is divided before texts are
+   * compared. Default 1.
+   */
   lengthPenalty?: number | null
   /**
-   * End the search with the `beamWidth`-th whole text, even if another could still be better.
-   * Default false.
+   * Whether the search ends with the `beamWidth`-th complete text, even if another could still be
+   * better. Default false.
    */
   earlyStopping?: boolean | null
 }
 
-/** The search options, with the options that are checked beside them. */
+/** The search options, and the options that are checked against them. */
 interface SearchedOptions extends SearchOptions, SamplingOptions {
   readonly n?: number | null
   readonly stop?: unknown
@@ -43,7 +44,7 @@ export interface BeamSettings {
   readonly earlyStopping: boolean
 }
 
-/** Null: the request draws. Throws RequestError. */
+/** Returns the settings of the search, or null if the request draws. Throws RequestError. */
 export function readBeams(options: SearchedOptions): BeamSettings | null {
   const { useBeamSearch, beamWidth, lengthPenalty, earlyStopping, n } = options
   const others = { beam_width: beamWidth, length_penalty: lengthPenalty, early_stopping: earlyStopping }
@@ -63,7 +64,7 @@ export function readBeams(options: SearchedOptions): BeamSettings | null {
   if (settings.width < (n ?? 1))
     throw refused("n", `${n} answers of ${settings.width} beams: raise beam_width`)
   for (const [param, isSet] of Object.entries(refusals(options))) {
-    if (isSet) throw refused(param, "it has no place in a beam search, which draws nothing: leave it out")
+    if (isSet) throw refused(param, "a beam search draws no tokens, so it has no effect: leave it out")
   }
   return settings
 }
@@ -72,7 +73,7 @@ function refused(param: string, what: string): RequestError {
   return new RequestError("invalid_value", `${param}: ${what}`, param)
 }
 
-/** Options that a search would have to ignore. */
+/** Returns the options that a search would have to ignore, with the reason why each is refused. */
 function refusals(options: SearchedOptions): Record<string, unknown> {
   const { temperature, topK, topP, minP, typicalP, topNSigma, epsilonCutoff, etaCutoff } = options
   const { stop, stopRegex, logprobsMode, badWords } = options

@@ -1,11 +1,11 @@
 /**
  * Beam search over the engine: the answers are the likeliest texts found, not draws.
  *
- * `sampler/search/beam.ts` chooses. Each step asks for the logits behind every beam, by a probe: a
- * sequence of its own whose prompt is the prompt with the beam's tokens, most of which its slot
- * holds already, and whose walk has gone past them. When the search is over its hypotheses are
- * written by ordinary sequences that take their tokens instead of drawing them: so stops, calls and
- * events are those of any answer.
+ * `sampler/search/beam.ts` chooses the texts. In each step it asks for the logits that follow every
+ * beam. A probe computes them: it is a sequence of its own whose prompt is the prompt with the
+ * beam's tokens (its slot already holds most of them) and whose walk has accepted these tokens.
+ * When the search is over, ordinary sequences write its hypotheses: they take the hypothesis's
+ * tokens instead of drawing, so stops, calls and events are those of any answer.
  */
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { describeDrawn } from "../../sampler/cpu.ts"
@@ -16,12 +16,18 @@ import type { BeamSettings } from "./beamoptions.ts"
 import type { ReadRequest } from "./request.ts"
 import type { TakeToken } from "./sequence.ts"
 
-/** The logits behind some tokens of an answer, and the mask there; null if nothing may follow. */
+/**
+ * Returns the logits that follow the given tokens of an answer, and the mask there; null if no
+ * token may follow.
+ */
 export type Probe = (
   written: readonly number[],
 ) => Promise<{ logits: Float32Array; mask: Uint32Array } | null>
 
-/** The request for probes and answers, without anything that would add tokens by itself. */
+/**
+ * Returns the request for probes and answers, without the options that would add tokens by
+ * themselves.
+ */
 export function searchedRequest(request: ReadRequest): ReadRequest {
   const { walk } = request
   return {
@@ -34,8 +40,8 @@ export function searchedRequest(request: ReadRequest): ReadRequest {
 }
 
 /**
- * The best texts, best first: as many as the request asks for, or as there are. Rejects as `probe`
- * does.
+ * Returns the best texts, best first: as many as the request asks for, or all if the search finds
+ * fewer. Rejects as `probe` does.
  */
 export async function searchBeams(
   request: ReadRequest,
@@ -56,7 +62,7 @@ export async function searchBeams(
         const position = promptIds.length + tokens.length
         const row = { logitsRow: 0, params, tokens: counts, position, choice: 0 }
         if (seen) return { logits: seen.logits, row: { ...row, mask: seen.mask } }
-        // The text is complete: only its end is left, which costs nothing.
+        // The text is complete, so only an end of sequence can follow, at no cost.
         return { logits: new Float32Array(0), row: { ...row, mask: onlyEnd(endIds[0]) } }
       }),
     )
@@ -66,7 +72,7 @@ export async function searchBeams(
   return distinct(search.results(search.finished.length), vocabulary).slice(0, count)
 }
 
-/** Removes hypotheses that spell the text of a better one in other tokens. */
+/** Removes hypotheses that spell the text of a better one with other tokens. */
 function distinct(found: readonly Hypothesis[], vocabulary: Vocabulary): Hypothesis[] {
   const spell = (token: number) =>
     vocabulary.name(token) ?? Buffer.from(vocabulary.bytes(token)).toString("latin1")
@@ -80,7 +86,10 @@ function onlyEnd(end: number): Uint32Array {
   return mask
 }
 
-/** Writes a hypothesis: its tokens, then the end that it ended with. */
+/**
+ * Returns a function that writes a hypothesis: its tokens, then the end of sequence that it ended
+ * with.
+ */
 export function writes({ tokens, end }: Hypothesis): TakeToken {
   return (logits, row) => {
     const token = tokens[row.tokens.outputCount] ?? end

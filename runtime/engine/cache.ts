@@ -1,37 +1,40 @@
 /**
- * Slots: which sequence holds which row of the model's cache, and which prompts can be taken over
- * from it.
+ * Slots: which sequence uses which row of the model's cache, and which prompts can be reused from
+ * it.
  *
- * A slot remembers the prompt it was filled with after its sequence has left, so that a later
- * prompt with the same beginning skips that part. Reused values have the bits that the later
- * request would have computed, so its tokens do not depend on what was cached. Where the model's
- * bits do not depend on how a prompt is cut (`cutsFreely`), every token may be reused; a piece of a
- * single token is computed another way, so each has two. Otherwise only whole chunks are reused,
- * since they were computed from the same cuts. A model with states can only return to its marks,
- * which lie between chunks. The rows are few, so they are searched one by one.
+ * A slot remembers its prompt after its sequence has left, so that a later prompt with the same
+ * beginning skips that part. Reused values have the bits that the later request would have
+ * computed, so its tokens do not depend on what was cached. If the model's bits do not depend on
+ * how a prompt is cut into pieces (`cutsFreely`), every token may be reused; but a piece of a
+ * single token is computed with other kernels, so every piece has at least two. Otherwise only
+ * whole chunks are reused, since they were computed from the same cuts. A model with states can
+ * only be rewound to its marks, which lie between chunks. There are few rows, so they are searched
+ * linearly.
  */
 import { withMark } from "../model/marks.ts"
 
 export interface Placement {
   readonly slot: number
-  /** Tokens of the prompt that need no computing. */
+  /** Number of prompt tokens that need no computing. */
   readonly reusedCount: number
-  /** The slot to copy them from, when they are not in `slot` itself. */
+  /** The slot to copy them from; undefined if they are in `slot` itself. */
   readonly copyFrom: number | undefined
 }
 
 interface Slot {
   isFree: boolean
-  /** The prompt whose beginning lies in the slot, and how much of it in whole chunks. */
+  /** The prompt whose beginning is in the slot, and how many of its tokens can be reused. */
   prompt: readonly number[]
   wholeCount: number
-  /** The places that the model can return to, if it cannot return to any place. */
+  /**
+   * Token counts that the model can be rewound to, for a model that cannot be rewound to any count.
+   */
   marks: readonly number[]
-  /** Order of release: the slot that was left longest ago is taken first. */
+  /** Number of the slot's last release. The slot with the least number is taken first. */
   releasedAt: number
 }
 
-/** If every token can be reused: the least number worth a copy. */
+/** The least number of tokens that is worth a copy, if every token can be reused. */
 const FewTokens = 8
 
 export class Slots {
@@ -39,12 +42,14 @@ export class Slots {
   /** Whether prompts may be cut anywhere, into pieces of at least two tokens. */
   readonly cutsFreely: boolean
   private readonly canReuse: boolean
-  /** Marks of a slot; 0: it needs none, or has none. */
+  /** Maximum number of marks of a slot; 0 if the model needs none or has none. */
   private readonly marks: number
   private readonly slots: Slot[]
   private releaseCount = 0
 
-  /** `canReuse`: anything in a slot; with `marks` what lies before one of them. */
+  /**
+   * `canReuse`: whether the contents of a slot may be reused; with `marks`, only up to one of them.
+   */
   constructor(count: number, chunkSize: number, { canReuse = true, cutsFreely = false, marks = 0 } = {}) {
     this.chunkSize = chunkSize
     this.cutsFreely = cutsFreely && marks === 0
@@ -63,14 +68,14 @@ export class Slots {
     return this.slots.filter((slot) => slot.isFree).length
   }
 
-  /** The end of the chunk that begins at `start`, in a prompt of `length` tokens. */
+  /** Returns the end of the chunk that begins at `start`, in a prompt of `length` tokens. */
   chunkEnd(start: number, length: number): number {
     return Math.min(length, (Math.floor(start / this.chunkSize) + 1) * this.chunkSize)
   }
 
   /**
-   * The end of the piece of a prompt of `length` tokens that begins at `start`: a chunk, or `size`
-   * tokens where any cut will do.
+   * Returns the end of the piece that begins at `start` of a prompt of `length` tokens: the end of
+   * the chunk, or `size` tokens further if prompts may be cut anywhere.
    */
   pieceEnd(start: number, length: number, size = this.chunkSize): number {
     if (!this.cutsFreely) return this.chunkEnd(start, length)
@@ -79,8 +84,8 @@ export class Slots {
   }
 
   /**
-   * Takes a free slot for this prompt; undefined when there is none. Without `reuses` all of it
-   * will be computed.
+   * Takes a free slot for this prompt; returns undefined if there is none. Without `reuses` the
+   * whole prompt will be computed.
    */
   take(prompt: readonly number[], { reuses = true } = {}): Placement | undefined {
     let best = -1
@@ -88,13 +93,15 @@ export class Slots {
     let reusedCount = 0
     for (const [index, slot] of this.slots.entries()) {
       const common = this.canReuse && reuses ? this.commonCount(slot, prompt) : 0
-      // In a free slot the tokens are already in place; from another slot they must be copied.
+      // If the source slot is free its tokens are used where they are; otherwise they must be
+      // copied.
       if (common > reusedCount || (common > 0 && common === reusedCount && slot.isFree)) {
         reusedCount = common
         source = index
       }
     }
-    // The rest of a slot may be reused too: if that is the larger part, the prefix is copied.
+    // A later prompt may want the rest of the slot. So if the rest is the larger part, the prefix
+    // is copied into another slot.
     if (source >= 0 && this.slots[source].isFree && 2 * reusedCount >= this.slots[source].wholeCount) {
       best = source
     } else {
@@ -111,7 +118,7 @@ export class Slots {
     return { slot: best, reusedCount, copyFrom: reusedCount > 0 && source !== best ? source : undefined }
   }
 
-  /** The slot now holds the first `count` tokens of its prompt, cut into chunks. */
+  /** Records that the slot now holds the first `count` tokens of its prompt, cut into chunks. */
   computed(index: number, count: number): void {
     const slot = this.slots[index]
     const within = Math.min(count, slot.prompt.length)
@@ -119,13 +126,13 @@ export class Slots {
     if (whole > 1) slot.wholeCount = Math.max(slot.wholeCount, whole)
   }
 
-  /** The slot holds `count` tokens, and can be rewound to there. */
+  /** Records that the slot holds `count` tokens and can be rewound to that count. */
   mark(index: number, count: number): void {
     const slot = this.slots[index]
     slot.marks = withMark(slot.marks, count, this.marks)
   }
 
-  /** `isIntact` is false when the row was lost, by a fault of the model. */
+  /** Frees a slot. `isIntact` is false if a fault of the model destroyed its contents. */
   release(index: number, isIntact = true): void {
     const slot = this.slots[index]
     slot.isFree = true
@@ -139,7 +146,7 @@ export class Slots {
     this.slots[index].marks = []
   }
 
-  /** The model has lost all rows: no prompt can be taken over from a slot any more. */
+  /** Forgets all contents, after the model has lost all rows. */
   forget(): void {
     for (const index of this.slots.keys()) this.lose(index)
   }

@@ -1,12 +1,13 @@
 /**
- * Finishing under a rule: with `onLength: "close"` a constrained answer is complete when its budget
- * ends; with banned words it holds none of them.
+ * Completes answers under a rule: with `onLength: "close"` a constrained answer is complete when
+ * its budget ends; with banned words it contains none of them.
  *
  * The rule: a token may be drawn only if the rest can still be written with the tokens that are
- * left, and without a word. Its witness is a plan, one concrete completion: along it the number of
- * missing tokens falls by one per token, so the rule can always be kept, and it forbids nothing
- * until it binds. A drawn token that breaks the rule is removed from the mask and the row is drawn
- * again, with the same noise over fewer tokens: that is the distribution conditioned on the rule.
+ * left, and without a banned word. A plan, one concrete completion, proves that this is possible.
+ * Each token of the plan lowers the number of missing tokens by one, so the rule can always be
+ * kept, and it forbids nothing as long as the budget is large. A drawn token that breaks the rule
+ * is removed from the mask and the row is drawn again, with the same noise over fewer tokens: that
+ * gives the distribution conditioned on the rule.
  */
 
 import type { Matcher, TokenMachine } from "../../mask/index.ts"
@@ -16,27 +17,27 @@ import type { TokenTrie } from "../../mask/trie.ts"
 import { RequestError } from "../errors.ts"
 import { type BannedWords, Found } from "../guides/bannedwords.ts"
 
-/** Plans by state, shared by all requests of a machine. */
+/** Cached plans by state, shared by all requests of a machine. */
 const plansOf = new WeakMap<TokenMachine, Map<number, readonly number[] | null>>()
 const maxPlans = 100_000
-/** Maximum tokens of a plan that is made token by token. */
+/** Maximum number of tokens of a plan that is made token by token. */
 const maxSteps = 4_096
 
 /**
- * Why a token may not be drawn: the rest would not fit into the budget, or a banned word would
- * stand in the text.
+ * Why a token may not be drawn: the rest would not fit into the budget, or the text would contain a
+ * banned word.
  */
 export type Misfitting = "budget" | "words"
 
 export interface ClosingRules {
-  /** The answer must be complete when its budget ends. */
+  /** Whether the answer must be complete when its budget ends. */
   readonly isBudgeted: boolean
   readonly bans?: BannedWords | null
-  /** Where the text stands in the automaton of the words. */
+  /** The state of the banned words' automaton after the text. */
   readonly node?: number
 }
 
-/** The context length, and how much of it the prompt takes. */
+/** The context length, and the number of its tokens that the prompt takes. */
 export interface ContextBound {
   readonly contextLength: number
   readonly promptTokens: number
@@ -48,7 +49,7 @@ export class Closing {
   private readonly bans: BannedWords | null
   private node: number
   /**
-   * Tokens that complete the text from here, an end of sequence not counted; null: no completion is
+   * Tokens that complete the text from here, without the end of sequence; null if no completion is
    * known.
    */
   private plan: readonly number[] | null
@@ -61,14 +62,14 @@ export class Closing {
     this.plan = planOf(matcher, bans, node)
   }
 
-  /** Tokens that a completion takes; Infinity when none is known. */
+  /** Number of tokens that a completion takes; Infinity if none is known. */
   get need(): number {
     return this.plan?.length ?? Number.POSITIVE_INFINITY
   }
 
   /**
-   * Throws RequestError if no completion fits into `left` tokens. `context`: the context that
-   * leaves no more; null: a budget does.
+   * Throws RequestError if no completion fits into `left` tokens. `context`: the context, if it is
+   * what limits `left`; null if the budget is.
    */
   check(left: number, context: ContextBound | null = null): void {
     const { need } = this
@@ -85,8 +86,8 @@ export class Closing {
   }
 
   /**
-   * A larger budget would not help: the prompt must be shorter. Clients shorten it by themselves
-   * after this error.
+   * Returns the error for a prompt that must be shorter, since a larger budget would not help.
+   * Clients that get this error shorten the prompt by themselves.
    */
   private overflow(left: number, { contextLength, promptTokens }: ContextBound): RequestError {
     const answerTokens = Number.isFinite(this.need) ? this.need : left + 1
@@ -98,20 +99,20 @@ export class Closing {
     )
   }
 
-  /** The next token of the plan, which always fits; −1 when the text is complete. */
+  /** The next token of the plan, which always fits; −1 if the text is complete. */
   get next(): number {
     return this.plan?.[0] ?? -1
   }
 
   /**
-   * Whether after `token` the text can be completed with `left` more tokens. An end of sequence
-   * always fits.
+   * Returns whether the text can be completed with `left` more tokens after `token`. An end of
+   * sequence always fits.
    */
   fits(token: number, left: number): boolean {
     return this.misfitting(token, left) === null
   }
 
-  /** Why `token` may not be drawn, with `left` more tokens behind it; null: it may. */
+  /** Returns why `token` may not be drawn if `left` more tokens may follow it; null if it may. */
   misfitting(token: number, left: number): Misfitting | null {
     if (token === this.next || this.matcher.fsm.vocabulary.isEnd(token)) return null
     const ahead = this.matcher.fork()
@@ -124,7 +125,7 @@ export class Closing {
     return this.isBudgeted && plan.length > left ? "budget" : null
   }
 
-  /** Whether after each of `tokens` in turn the text can be completed with what is then left. */
+  /** Returns whether the text can be completed with the tokens left after each of `tokens`. */
   fitsAll(tokens: readonly number[], left: number): boolean {
     const ahead = this.matcher.fork()
     let { node } = this
@@ -134,12 +135,12 @@ export class Closing {
     })
   }
 
-  /** The matcher has accepted `token`. */
+  /** Records that the matcher has accepted `token`. */
   accept(token: number): void {
     const rest = token === this.next ? this.plan!.slice(1) : null
     const node = this.nodeBehind(this.node, token)
-    // A banned word is only written by a token without an alternative, if the budget left no other
-    // way.
+    // A banned word is only written if the budget left no other way: its last token had no
+    // alternative.
     this.node = node === Found ? 0 : node
     const fresh = planOf(this.matcher, this.bans, this.node)
     this.plan = rest && (!fresh || rest.length <= fresh.length) ? rest : fresh
@@ -179,8 +180,8 @@ function completionOf(matcher: Matcher, bans: BannedWords | null, node: number):
 }
 
 /**
- * A plan that is made anew after each token: in a part with a token budget the longest token may be
- * refused.
+ * Makes a plan that is computed again after each token: in a part with a token budget the longest
+ * token may be refused.
  */
 function makeStepwise(
   ahead: Matcher,

@@ -1,7 +1,7 @@
 /**
- * Compiled constraints, kept: equal input and options give the same Grammar and the same TokenFsm,
- * whose tables have grown with all earlier requests, or the same refusal. The cache is bounded by
- * bytes. Evicting an entry costs time but changes no answer.
+ * Cache of compiled constraints. Equal input and options return the same Grammar and the same
+ * TokenFsm, whose tables have grown with all earlier requests, or throw the same refusal. The cache
+ * is bounded by bytes. Evicting an entry costs time but changes no answer.
  */
 
 import { LRUCache } from "lru-cache"
@@ -19,18 +19,18 @@ import { RequestError } from "../errors.ts"
 
 export interface Compiled {
   readonly grammar: Grammar
-  /** Null when the caller brought a Grammar of his own. */
+  /** Null if the caller passed a Grammar. */
   readonly report: Report | null
-  /** Milliseconds of its compilation. */
+  /** Duration of the compilation in milliseconds. */
   readonly compileMs: number
   readonly isCached: boolean
 }
 
-/** A constraint with its machine over the engine's vocabulary. */
+/** A constraint and its machine over the engine's vocabulary. */
 export interface BoundConstraint {
   readonly machine: TokenMachine
   readonly report: Report | null
-  /** 0 when it had been compiled before. */
+  /** Duration of the compilation in milliseconds; 0 if the constraint was cached. */
   readonly compileMs: number
   readonly isCached: boolean
 }
@@ -45,7 +45,7 @@ interface Entry {
 }
 
 export interface CompiledOptions {
-  /** Bytes of grammars and machines together, about. */
+  /** Approximate bytes of all cached grammars and machines together. */
   maxBytes?: number
   /** Maximum number of constraints, whatever their size. */
   count?: number
@@ -55,8 +55,8 @@ export const maxKeptBytes = 256 << 20
 export const maxKeptCount = 512
 
 /**
- * What a grammar holds beside twice the text that it was made from: a schema of 8 MB keeps some 9
- * MB (Node 20).
+ * Bytes of a grammar besides twice the size of its source text: a schema of 8 MB keeps about 9 MB
+ * (Node 20).
  */
 const baseBytes = 64 << 10
 /** Bytes of one transition of a machine. */
@@ -81,8 +81,9 @@ export class CompiledConstraints {
   }
 
   /**
-   * Control tokens that a grammar names are those of the vocabulary. Throws GrammarError. `key`:
-   * equal keys mean equal inputs and options; undefined: it is compiled each time.
+   * Returns the compiled constraint. The grammar may name the control tokens of the vocabulary.
+   * Throws GrammarError. `key`: equal keys mean equal inputs and options; undefined: the result is
+   * not cached.
    */
   compile(
     input: GrammarInput | Grammar,
@@ -113,8 +114,8 @@ export class CompiledConstraints {
   }
 
   /**
-   * The constraint with its machine. `compileMs`: the time that it may take to compile. Throws
-   * GrammarError.
+   * Returns the constraint and its machine. `compileMs`: the maximum duration of the compilation.
+   * Throws GrammarError.
    */
   bind(
     { input, policies }: { input: GrammarInput | Grammar; policies: CompileOptions },
@@ -131,7 +132,7 @@ export class CompiledConstraints {
     return { machine, report, compileMs: isCached ? 0 : compiled.compileMs, isCached }
   }
 
-  /** The machine of a grammar, kept under the grammar's key. */
+  /** Returns the machine of a grammar, cached under the grammar's key. */
   machine(grammar: Grammar, key: string | Grammar = grammar): TokenMachine {
     const entry = this.entries.get(key)
     if (entry?.machine) return entry.machine
@@ -144,14 +145,14 @@ export class CompiledConstraints {
   }
 
   /**
-   * The machine of a constraint that was compiled elsewhere. Throws RequestError for one over
-   * another vocabulary.
+   * Returns the machine of a constraint that was compiled elsewhere. Throws RequestError if it was
+   * compiled for another vocabulary.
    */
   stored({ machine }: Stored): TokenMachine {
     if (machine.vocabulary.hash === this.vocabulary.hash) return machine
     throw new RequestError(
       "invalid_value",
-      "constraint: it is over another vocabulary. Read it with that of this model: deserialize(bytes, engine.vocabulary)",
+      "constraint: it was compiled for another vocabulary. Read it with the vocabulary of this model: deserialize(bytes, engine.vocabulary)",
       "constraint",
     )
   }
@@ -171,8 +172,8 @@ export class CompiledConstraints {
   }
 
   /**
-   * Evicts the least recently used entries until the rest fits. Machines grow with use, so call it
-   * from time to time.
+   * Evicts the least recently used entries until the rest fits. Machines grow with use, so this
+   * must be called from time to time.
    */
   trim(): void {
     let { bytes } = this
@@ -191,7 +192,7 @@ export class CompiledConstraints {
     try {
       return compile(input, { ...options, tokens: this.vocabulary })
     } catch (error) {
-      // A later try may have enough time.
+      // A refusal for lack of time is not cached: a later try may have enough.
       if (key !== undefined && error instanceof GrammarError && !(error instanceof TimeError)) {
         this.refusals.set(key, error)
       }
@@ -206,7 +207,7 @@ function bytesOf({ grammarBytes, machine }: Entry): number {
   return grammarBytes + stateBytes + transitionBytes * transitions + maskBytes
 }
 
-/** Units of the texts that a grammar is made from, about. */
+/** Approximate number of UTF-16 units of the texts that a grammar is compiled from. */
 function sourceLength(input: GrammarInput, options: CompileOptions): number {
   const documents = Object.values(options.documents ?? {}).reduce((sum, text) => sum + text.length, 0)
   switch (input.kind) {
@@ -235,8 +236,8 @@ function sourceLength(input: GrammarInput, options: CompileOptions): number {
 }
 
 /**
- * Undefined for what JSON cannot write (a bigint, a cycle, a Grammar): such an input is compiled
- * each time.
+ * Returns the cache key; undefined if JSON cannot represent the input (a bigint, a cycle, a
+ * Grammar). Such an input is compiled each time.
  */
 export function keyOf(input: GrammarInput, options: CompileOptions): string | undefined {
   try {

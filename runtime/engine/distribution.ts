@@ -1,17 +1,18 @@
 /**
- * How a time spreads over its many occurrences: counts in classes with fixed bounds, and the sum.
+ * Distribution of a duration over its many measurements: counts in buckets with fixed bounds, and
+ * the sum.
  *
- * The classes are those of Prometheus, so that what was counted over any interval is a difference
- * of two readings. Keeping them costs the same whatever happened, and an observation is a search
- * among some fifteen bounds.
+ * The buckets are those of Prometheus histograms, so the counts of any interval are the difference
+ * of two readings. The memory is constant, and an observation is a search among some fifteen
+ * bounds.
  */
 export class Distribution {
   /**
-   * Upper bounds of the classes, ascending, each of them inside; one more class holds what is above
-   * the last.
+   * Upper bounds of the buckets, ascending and inclusive; one more bucket holds the values above
+   * the last bound.
    */
   readonly bounds: readonly number[]
-  /** Shape [bounds + 1], by class. */
+  /** Counts by bucket. Shape [bounds + 1]. */
   readonly counts: Float64Array
   sum = 0
 
@@ -34,7 +35,7 @@ export function decades(first: number, last: number): number[] {
   const bounds: number[] = []
   const end = Math.round(Math.log10(last))
   for (let power = Math.round(Math.log10(first)); power < end; power++) {
-    // Written and read again: 2.5 times a power of ten would not be the number that is meant.
+    // Parsed from text, because multiplying 2.5 by a power of ten can round to another number.
     for (const digits of [1, 2.5, 5]) bounds.push(Number(`${digits}e${power}`))
   }
   return [...bounds, Number(`1e${end}`)]

@@ -1,8 +1,9 @@
 /**
- * Logits and masks → tokens, by the sampler.
+ * Turns logits and masks into tokens, with the sampler.
  *
- * If the logits of a row lack the bits of plain decoding, its draw is checked, and a doubtful draw
- * is discarded. A row that makes the sampler fail fails alone.
+ * The logits of a row may lack the exact bits of plain decoding. Then its draw is checked, and
+ * discarded if rounding could have changed it. If a row makes the sampler fail, only that row
+ * fails.
  */
 
 import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
@@ -13,24 +14,24 @@ import type { Sequence } from "./sequence.ts"
 /** A row to be drawn; the sequence's mask is filled. */
 export interface DrawRow {
   readonly sequence: Sequence
-  /** Shape [R, V]; the row is `logitsRow` of them. */
+  /** Logits of the batch. Shape [R, V]; `logitsRow` is the index of this row. */
   readonly logits: Float32Array
   readonly logitsRow: number
   readonly isPlain: boolean
-  /** The draft token at this place, judged by ratio instead of drawn. */
+  /** The draft token at this position, if it is judged by ratio instead of drawn. */
   readonly judged?: SampleRow["judged"]
 }
 
 export interface DrawOptions {
-  /** V. */
+  /** V, the columns of the logits. */
   readonly width: number
-  /** How far the logits of rows that are not plain may be off. */
+  /** How much the logits of rows that are not plain may differ from the plain ones. */
   readonly rounding: number
 }
 
 /**
- * One result for each of `rows`; undefined where only plain logits can tell; the error where the
- * row failed.
+ * Returns one result for each of `rows`: undefined if only plain logits can decide, or the error if
+ * the row failed.
  */
 export async function drawTokens(
   sampler: Sampler,
@@ -48,7 +49,7 @@ export async function drawTokens(
   return rows.map((row) => results.get(row))
 }
 
-/** The result for a row whose token is chosen elsewhere. */
+/** Returns the result of a row whose token a `take` function chooses. */
 function taken(row: DrawRow, { width }: DrawOptions): SampleResult | Error {
   try {
     return row.sequence.options.take!(logitsOf(row.logits, width, row.logitsRow), sampleRow(row))

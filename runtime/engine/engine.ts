@@ -1,8 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * The engine: requests in, tokens out, one step at a time for all of them together (`step.ts`).
+ * The engine: it takes requests and returns tokens, and runs one step at a time for all requests
+ * together (`step.ts`).
  *
- * This file has everything around the steps: admission, the line, aborts, faults, the end. Every
+ * This file has everything around the steps: admission, the queue, aborts, faults, shutdown. Every
  * refusal happens in `start`, before the first token.
  */
 
@@ -60,19 +61,22 @@ export interface EngineParts {
   readonly sampler: Sampler
   readonly tokenizer: Tokenizer
   readonly prompts: PromptEncoder
-  /** Where constraints are compiled and masks filled; null: in this thread. */
+  /** Where constraints are compiled and masks are filled; null: in this thread. */
   readonly guides: (GuideHost & { readonly stateCount: number }) | null
   readonly id: string
   readonly createdAt: number
   /** How the model writes calls and reasoning. */
   readonly style: ModelStyle
-  /** Sequences that may wait for a slot. */
+  /** Maximum number of sequences that wait for a slot. */
   readonly maxWaiting: number
-  /** The seed of requests that bring none; without it each draws its own. */
+  /** The seed of requests that have none. If undefined, each such request draws a seed. */
   readonly seed: bigint | undefined
-  /** Null: no drafts but those of `guesses`. */
+  /** Null if the only drafts are those of `guesses`. */
   readonly speculator: Speculator | null
-  /** Constrained answers are drafted by the habits of their text, if that changes no bit. */
+  /**
+   * Whether drafts of constrained answers are guessed from the habits of their text
+   * (`guides/habits.ts`), if that changes no bit.
+   */
   readonly guesses: boolean
   readonly log: (line: string) => void
 }
@@ -92,7 +96,7 @@ export interface ModelInfo {
 }
 
 /**
- * A model with its tokenizer, its sampler and the answers under way. `open` makes it, `close` ends
+ * A model with its tokenizer, its sampler and the running requests. `open` creates it, `close` ends
  * it.
  */
 export class Engine {
@@ -110,7 +114,7 @@ export class Engine {
   private isClosing = false
   private closed: Promise<void> | undefined
   private death: Error | undefined
-  /** performance.now() when work came to an idle engine. */
+  /** performance.now() when the engine last got work after being idle. */
   private busySince = 0
   private readonly stepper: Stepper
   private readonly drafting: Drafting
@@ -149,9 +153,9 @@ export class Engine {
   }
 
   /**
-   * Admits a request: compiles the constraint, tokenizes the prompt and takes a place in the line.
-   * Rejects with OptionError, GrammarError, SamplingError, RequestError or AbortError; The returned
-   * generation ends only by its events.
+   * Admits a request: compiles the constraint, tokenizes the prompt and takes a place in the queue.
+   * Rejects with OptionError, GrammarError, SamplingError, RequestError or AbortError. The returned
+   * generation reports later failures only by its events.
    */
   async start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
     checkRequest(options)
@@ -195,7 +199,7 @@ export class Engine {
   ): Promise<Generation> {
     const plain = searchedRequest(request)
     const { vocabulary } = this
-    // One listener on the caller's signal, for any number of probes.
+    // All probes share this one listener on the caller's signal.
     const own = new AbortController()
     setMaxListeners(0, own.signal)
     const abort = (): void => own.abort(signal?.reason)
@@ -209,8 +213,8 @@ export class Engine {
   }
 
   /**
-   * The logits behind `written` tokens of an answer. Rejects with ModelError, AbortError and what
-   * opening a walk rejects with.
+   * Returns the logits that follow the `written` tokens of an answer. Rejects with ModelError, with
+   * AbortError and with the errors of opening a walk.
    */
   private async probe(
     request: ReadRequest,
@@ -254,7 +258,10 @@ export class Engine {
     })
   }
 
-  /** `takes`: the source of each answer's tokens, if they are not drawn. */
+  /**
+   * Opens the sequences of a request. `takes`: the functions that supply each answer's tokens, if
+   * the tokens are not drawn.
+   */
   private async open(
     request: ReadRequest,
     constraint: Constraint | null,
@@ -263,7 +270,7 @@ export class Engine {
   ): Promise<Generation> {
     const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
     try {
-      // The engine or the request may have ended meanwhile.
+      // The engine or the request may have ended during the wait.
       this.checkAlive()
       if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
       return this.admit(request, constraint, opened, signal, takes)
@@ -273,7 +280,7 @@ export class Engine {
     }
   }
 
-  /** Puts a request that is ready into the line. */
+  /** Puts a prepared request into the queue. */
   private admit(
     request: ReadRequest,
     constraint: Constraint | null,
@@ -324,7 +331,8 @@ export class Engine {
     generation.sequences = sequences
     this.metrics.requests++
     this.metrics.promptTokens += promptIds.length
-    // A constraint that only the empty text satisfies is complete before the first step.
+    // If only the empty text satisfies the constraint, the answer is complete before the first
+    // step.
     if (isConstrained && isExhausted)
       for (const sequence of sequences) this.stepper.end(sequence, "stop", "complete")
     else this.scheduler.add(sequences)
@@ -335,8 +343,9 @@ export class Engine {
   }
 
   /**
-   * The whole answer. Rejects as `start` does, and with IncompleteError (a constrained answer that
-   * ran out of budget), ValidationError (the schema's own validator), AbortError, ModelError.
+   * Returns the whole answer. Rejects as `start` does, and with IncompleteError (a constrained
+   * answer that ran out of budget), ValidationError (the schema's own validator), AbortError,
+   * ModelError.
    */
   async generate<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompt: Prompt,
@@ -377,9 +386,9 @@ export class Engine {
   }
 
   /**
-   * The answers to many prompts with the same options, in their order: `for await (const result of
-   * engine.batch(prompts, options))`, or `await engine.batch(prompts, options)` for all of them.
-   * The first that fails ends the batch, with the error of `generate`.
+   * Returns the answers to many prompts with the same options, in their order: `for await (const
+   * result of engine.batch(prompts, options))`, or `await engine.batch(prompts, options)` for all
+   * of them. The first failure ends the batch with the error that `generate` would throw.
    */
   batch<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompts: Iterable<Prompt>,
@@ -391,13 +400,13 @@ export class Engine {
       this.generate(prompt, { ...rest, signal } as unknown as GenerateOptions) as Promise<
         GenerateResult<ValueOf<Options>>
       >
-    // Twice as many as run: the next ones are prepared meanwhile.
+    // Twice as many as there are slots: the next prompts are prepared while others run.
     return new Batch(prompts, answer, 2 * this.parts.model.slotCount, own)
   }
 
   /**
-   * The events of an answer as they come, and behind each of them what happens to the values of a
-   * JSON text: they open, grow and close. Leaving the loop ends the request.
+   * Yields the events of an answer as they come, and after each of them the changes of the values
+   * of a JSON text: they open, grow and close. Leaving the loop cancels the request.
    */
   async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<StreamEvent> {
     checkRequest(options)
@@ -407,7 +416,7 @@ export class Engine {
       },
     )
     for await (const { fields, ...event } of generation) {
-      // What a finished answer closes comes before its end.
+      // Changes of values that the end of the answer causes come before its `finish` event.
       const isLast = event.type === "finish"
       if (!isLast) yield event as GenerationEvent
       const call = event.type === "arguments" ? { call: event.index } : {}
@@ -417,9 +426,9 @@ export class Engine {
   }
 
   /**
-   * The tokens that `start` would give to the model. `spent`: the time that prompts of one request
-   * have taken so far; it grows by this one's, and together they have the time of one. Rejects with
-   * RequestError, AbortError and ModelError.
+   * Returns the tokens that `start` would give to the model. `spent`: the time that tokenizing the
+   * prompts of one request has taken so far. This call adds its own time; all prompts of a request
+   * together have the time limit of one. Rejects with RequestError, AbortError and ModelError.
    */
   async tokenize(
     prompt: Prompt,
@@ -432,14 +441,15 @@ export class Engine {
   }
 
   /**
-   * The tool loop: the model answers, its calls are run, and it answers again, until it calls no
-   * more. Rejects as `generate` does, and with RequestError when `maxSteps` is no number of steps.
+   * Runs the tool loop: the model answers, its calls are run, and it answers again, until it makes
+   * no more calls. Rejects as `generate` does, and with RequestError if `maxSteps` is not a valid
+   * number of steps.
    */
   run(prompt: string | readonly Message[], options: RunOptions): Promise<RunResult> {
     return run(this, prompt, options)
   }
 
-  /** A constraint, compiled and kept. Throws GrammarError. */
+  /** Returns the compiled constraint, from the cache if possible. Throws GrammarError. */
   compile(
     input: GrammarInput | Grammar,
     options: CompileOptions = {},
@@ -459,7 +469,7 @@ export class Engine {
     return this.scheduler.hasWork && performance.now() - since > stallMs
   }
 
-  /** Whether the model is being loaded again after it was lost. Requests are taken and wait. */
+  /** Whether the model is being loaded again after it was lost. Requests are accepted and wait. */
   get isRestarting(): boolean {
     return this.parts.model.isRestarting
   }
@@ -474,27 +484,27 @@ export class Engine {
     return this.compiled.stateCount + (this.parts.guides?.stateCount ?? 0)
   }
 
-  /** What the model has computed since it was opened. */
+  /** Counts of what the model has computed since it was opened. */
   modelWork(): ModelWork {
     return this.parts.model.work
   }
 
-  /** Tokens that running sequences hold in the model's cache, and those that it has room for. */
+  /** Number of tokens of running sequences in the model's cache, and its capacity. */
   cacheLoad(): { used: number; size: number } {
     const used = this.scheduler.running.reduce((sum, { cachedCount }) => sum + cachedCount, 0)
     return { used, size: this.parts.model.slotCount * this.model.contextLength }
   }
 
   /**
-   * Ends running answers by `abort` and releases model and sampler. A second call waits for the
-   * first.
+   * Ends running answers by `abort` and releases model and sampler. A second call returns the same
+   * promise.
    */
   close(): Promise<void> {
     this.closed ??= this.end()
     return this.closed
   }
 
-  /** `await using engine = await open()` closes it at the end of its block. */
+  /** `await using engine = await open()` calls this at the end of its block. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
@@ -540,7 +550,7 @@ export class Engine {
     this.tellBusy()
   }
 
-  /** A request under preparation uses cores like one that runs. */
+  /** Requests that are being prepared use cores too, so they also count as busy. */
   private tellBusy(): void {
     this.guides.isBusy(this.preparing > 0 || (this.scheduler.hasWork && !this.isClosing))
   }
@@ -553,7 +563,7 @@ export class Engine {
     this.parts.log(`step failed: ${error.message}`)
     const running = [...this.scheduler.running]
     for (const sequence of running) this.stepper.fail(sequence, error, false)
-    // Nothing ran, so no request is at fault, and another try would fail too.
+    // No sequence ran, so no request caused the failure, and another try would fail too.
     const { isDead, isRestarting } = this.parts.model
     if (isDead || (running.length === 0 && !isRestarting)) this.die(error)
   }
@@ -571,8 +581,8 @@ export class Engine {
   }
 
   /**
-   * Throws RequestError unless `count` more answers find a slot or a place in the line of `most`
-   * and of the engine's own bound.
+   * Throws RequestError unless `count` more answers find a slot or a place in a queue of `most` and
+   * of the engine's own bound.
    */
   checkLine(count: number, most = Number.POSITIVE_INFINITY): void {
     const { waiting, slots } = this.scheduler
@@ -626,12 +636,15 @@ export class Engine {
   }
 }
 
-/** Throws OptionError for an option that there is not. */
+/** Throws OptionError for an unknown option. */
 function checkRequest(options: GenerateOptions): void {
   checkOptions(options, generateFields, { aliases: generateAliases })
 }
 
-/** The kind of a constraint, for metrics. An already compiled constraint has no kind of its own. */
+/**
+ * Returns the kind of a constraint, for metrics. An already compiled constraint has no kind of its
+ * own.
+ */
 function kindOf(input: ConstraintInput): string {
   return "kind" in input ? input.kind : "compiled"
 }

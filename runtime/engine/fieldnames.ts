@@ -1,7 +1,7 @@
 /**
- * Errors of a request with the names of the library: `readRequest` and the sampler name fields as
- * requests of the server spell them (`max_tokens`), and the engine's functions throw errors with
- * the option names of their caller (`maxTokens`).
+ * Rewrites the errors of a request with the names of the library. `readRequest` and the sampler
+ * name fields as requests of the server spell them (`max_tokens`); the engine's functions throw
+ * errors with the option names of their caller (`maxTokens`).
  */
 import { SamplingError } from "../../sampler/index.ts"
 import { RequestError } from "../errors.ts"
@@ -14,13 +14,13 @@ const own = new Map(
   ]),
 )
 const spelled = [...own].filter(([wire, name]) => wire !== name).map(([wire]) => wire)
-/** A quoted text, which stays, or the name of a field. */
+/** Matches a quoted text, which is kept as it is, or the name of a field. */
 const names = new RegExp(
   `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${spelled.join("|")}|tokenrail\\.reason\\.until)\\b`,
   "g",
 )
 
-/** The same error with the names of the options; any other error as it is. */
+/** Returns the same error with the option names of the library; any other error unchanged. */
 export function inOwnWords(error: unknown): unknown {
   if (error instanceof RequestError)
     return new RequestError(error.code, ownText(error.message), ownParam(error.param))
@@ -30,7 +30,7 @@ export function inOwnWords(error: unknown): unknown {
   return new SamplingError(param, error.value, ownText(error.message.slice(error.param.length + 2)))
 }
 
-/** A text, for warnings too. */
+/** Rewrites the names in a message of an error or a warning. */
 export function ownText(text: string): string {
   return text.replace(names, (name) => ownParam(name)!)
 }

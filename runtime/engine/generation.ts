@@ -1,10 +1,10 @@
 /**
- * One request under way: the events of its choices as they come, and the whole result at the end.
+ * A running request: the events of its choices as they come, and the whole result at the end.
  *
- * Events are kept until they are read, once, so a caller may use only `result`, or iterate late.
- * Unread events of a slow reader are merged, so that they cost no more than the answer itself.
- * `result` never rejects: how an answer ended is in its finish reason; `Engine.generate` turns the
- * bad endings into errors.
+ * Events are kept until they are read, and read once, so a caller may use only `result`, or iterate
+ * late. If the reader is slow, unread events are merged, so that they take no more memory than the
+ * answer itself. `result` never rejects: its finish reason says how an answer ended;
+ * `Engine.generate` turns the bad endings into errors.
  */
 
 import type { Report } from "../../grammar/index.ts"
@@ -26,7 +26,7 @@ export interface Choice {
   /** The reasoning before the text; "" if there was none. */
   readonly reasoning: string
   readonly toolCalls: readonly ToolCall[]
-  /** The parsed value of a complete constrained answer, else undefined. */
+  /** The parsed value of a complete constrained answer; otherwise undefined. */
   readonly value: unknown
   readonly tokens: readonly number[]
   readonly finishReason: FinishReason
@@ -35,7 +35,7 @@ export interface Choice {
   /** The cause of the finish reason `error`. */
   readonly error: Error | undefined
   readonly logprobs: readonly TokenLogprobs[] | null
-  /** The values that have closed and how sure the model was of them; null without `confidence`. */
+  /** The closed values and how sure the model was of each; null without `confidence`. */
   readonly fields: readonly ClosedField[] | null
 }
 
@@ -47,19 +47,19 @@ interface Spread {
 
 /**
  * The cost of a request. The prompt counts once, and the tokens of all choices are summed. Names of
- * times end with their unit.
+ * durations end with their unit.
  */
 export interface Usage {
   readonly promptTokens: number
-  /** Prompt tokens that an earlier request had computed. */
+  /** Prompt tokens reused from an earlier request. */
   readonly cachedTokens: number
   readonly completionTokens: number
-  /** Completion tokens of the reasoning. */
+  /** Completion tokens that belong to the reasoning. */
   readonly reasoningTokens: number
   readonly totalTokens: number
-  /** Tokens that the constraint left no choice about: no sampling, no step of their own. */
+  /** Tokens that the constraint determined: they were not sampled and took no step of their own. */
   readonly forcedTokens: number
-  /** Proposed tokens that were verified, and the accepted ones. */
+  /** Number of proposed tokens that were verified, and of those that were accepted. */
   readonly draftedTokens: number
   readonly acceptedTokens: number
   readonly compileMs: number
@@ -68,20 +68,23 @@ export interface Usage {
   /** Microseconds to accept one token of a constrained answer. */
   readonly acceptUs: Spread
   readonly ttftMs: number
-  /** Milliseconds a token after the first. */
+  /** Average milliseconds per token after the first. */
   readonly tpotMs: number
 }
 
 /** A finished request: the first answer, all answers, and what they cost. */
 export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | "value"> {
-  /** Of choice 0, as the other fields of a choice. */
+  /** The value of choice 0; the other fields of a choice are choice 0's too. */
   readonly value: Value
   readonly choices: readonly Choice[]
   readonly usage: Usage
   readonly report: Report | null
   /** The seed that was used. */
   readonly seed: bigint
-  /** Parameters that the constraint overruled: stop strings inside it, bans that left no token. */
+  /**
+   * Parameters that the constraint overruled, such as stop strings inside it or bans that left no
+   * token.
+   */
   readonly warnings: readonly string[]
 }
 
@@ -90,21 +93,24 @@ export interface GenerationOptions {
   readonly report: Report | null
   /** The constraint of the answer's text. */
   readonly constraint: Constraint | null
-  /** Null: the text is the answer. */
+  /** The form of the turn; null if the text is the whole answer. */
   readonly turn: RequestTurn | null
   /**
-   * Report the changes of the values of the answer, if it is JSON, and of the arguments of calls.
+   * Whether to report the changes of the values of the answer, if it is JSON, and of the arguments
+   * of calls.
    */
   readonly fields: boolean
-  /** Also report how sure the model was of closed values. */
+  /** Whether to also report how sure the model was of closed values. */
   readonly confidence: boolean
-  /** The spelling of a token that ends a text; undefined for all others. */
+  /** Returns the spelling of a token that ends a text; undefined for all others. */
   readonly endName: (token: number) => string | undefined
-  /** All of those. */
+  /** All spellings that `endName` can return. */
   readonly endNames: readonly string[]
   /** Reads turns that would take too long in this thread. */
   readonly slowReading: SlowReading
-  /** How many bytes of the text a token writes, control tokens as they are spelled. */
+  /**
+   * Returns how many bytes of the text a token writes; control tokens count as they are spelled.
+   */
   readonly bytesOf: (token: number) => number
   readonly compileMs: number
   readonly seed: bigint
@@ -114,25 +120,25 @@ export interface GenerationOptions {
 }
 
 /**
- * One request under way, as `Engine.start` returns it: iterate over its events, or wait for
- * `result`, which never rejects.
+ * A running request, as `Engine.start` returns it: iterate over its events, or wait for `result`,
+ * which never rejects.
  */
 export class Generation {
   readonly promptTokens: number
   readonly report: Report | null
   readonly result: Promise<GenerateResult>
-  /** Set by the engine, which makes them with this object's `push`. */
+  /** Set by the engine, which creates them with this object's `push`. */
   sequences: readonly Sequence[] = []
   private readonly options: GenerationOptions
   private readonly startedAt = performance.now()
   private firstAt: number | undefined
   private readonly unread = new UnreadEvents()
-  /** By choice, where there is a turn to be read. */
+  /** The reader of each choice, if there is a turn to be read. */
   private readonly readings = new Map<number, TurnReading>()
   private readonly fields = new Map<number, AnswerFields>()
   /**
-   * Errors of answers that could not be read. They come with the end of the answer, and the engine
-   * continues.
+   * Errors of answers that could not be read. They are reported at the end of the answer, and the
+   * engine continues.
    */
   private readonly failures = new Map<number, Error>()
   private wakers: (() => void)[] = []
@@ -154,7 +160,7 @@ export class Generation {
     return this.finishedCount > 0 && this.finishedCount === this.sequences.length
   }
 
-  /** Tokens of all choices so far. */
+  /** Number of tokens of all choices so far. */
   get completionTokens(): number {
     return this.sequences.reduce((sum, { outputCount }) => sum + outputCount, 0)
   }
@@ -169,7 +175,7 @@ export class Generation {
     return typeof first.options.promptLogprobs === "number" ? first.promptLogprobs : null
   }
 
-  /** Ends all choices that are still running, by `abort`. */
+  /** Ends all choices that still run, by `abort`. */
   cancel(): void {
     this.options.cancel(this)
   }
@@ -188,7 +194,7 @@ export class Generation {
     }
   }
 
-  /** An event of one of the sequences. */
+  /** Handles an event of one of the sequences. */
   readonly push = (event: GenerationEvent): void => {
     this.firstAt ??= performance.now()
     const said = this.readSafely(event)
@@ -208,7 +214,7 @@ export class Generation {
     for (const wake of wakers) wake()
   }
 
-  /** Returns the content of an event; null: its turn is read in another thread. */
+  /** Returns the events of an answer's content; null if its turn is read in another thread. */
   private readSafely(event: GenerationEvent): GenerationEvent[] | null {
     const { choice } = event
     try {
@@ -222,7 +228,7 @@ export class Generation {
     return this.failed(event)
   }
 
-  /** Never rejects. */
+  /** Reads a turn in another thread. Never rejects. */
   private async readApart(event: GenerationEvent & { type: "finish" }): Promise<GenerationEvent[]> {
     const { choice, finishReason } = event
     const { turn, slowReading } = this.options
@@ -247,15 +253,15 @@ export class Generation {
     return event.type === "finish" ? [{ ...event, finishReason: "error", message: error.message, error }] : []
   }
 
-  /** The control token that ended the text of a choice. */
+  /** Returns the spelling of the control token that ended the text of a choice. */
   private endOf(choice: number): string | undefined {
     const last = this.sequences[choice]?.tokens.at(-1)
     return last === undefined ? undefined : this.options.endName(last)
   }
 
   /**
-   * Returns the content of an event, after reading the turn. Null: the turn is read in another
-   * thread.
+   * Returns the events of an answer's content, after reading the turn; null if the turn is read in
+   * another thread.
    */
   private read(event: GenerationEvent): GenerationEvent[] | null {
     const { turn } = this.options
@@ -272,7 +278,7 @@ export class Generation {
     return reading.isSlow ? null : this.finished(event, reading, pieces)
   }
 
-  /** The end of an answer, with its last content. */
+  /** Returns the end of an answer, after the last events of its content. */
   private finished(
     event: GenerationEvent & { type: "finish" },
     reading: TurnReading,
@@ -311,7 +317,9 @@ export class Generation {
     return reading
   }
 
-  /** Returns how an answer ended: text that did not have to close was cut by its budget. */
+  /**
+   * Returns how an answer ended. Text that ended with the budget without being complete was cut.
+   */
   private ending(choice: number, ended: Ended): Ended {
     const { finishReason, stopReason } = ended
     const isCut =
@@ -402,7 +410,8 @@ export class Generation {
 }
 
 /**
- * The result, with a `toJSON` that writes its seed as digits and its errors as name and message.
+ * Returns the result with a `toJSON` that writes its seed as digits and its errors as name and
+ * message.
  */
 export function withJson<Result extends GenerateResult>(result: Result): Result {
   return Object.defineProperty(result, "toJSON", { value: toJson, enumerable: false })
@@ -420,7 +429,7 @@ function spread(values: readonly number[]): Spread {
   return { p50: quantile(values, 0.5), p99: quantile(values, 0.99), total }
 }
 
-/** The effect of parameters that ban no token by themselves. */
+/** Descriptions of the effect of parameters that do not ban tokens by themselves. */
 const overruled: Readonly<Record<string, string>> = {
   ignore_eos: "a constraint ends the text",
   logit_bias: "a token with a bias of -100 was written where the constraint left no likelier one",
@@ -429,19 +438,19 @@ const overruled: Readonly<Record<string, string>> = {
 const noTurn = { reasoning: "", toolCalls: [] }
 
 type Ended = Pick<GenerationEvent & { type: "finish" }, "finishReason" | "stopReason">
-/** Events that may grow. */
+/** Events that further text may be appended to. */
 type TextEvent = GenerationEvent & { type: "text" | "reasoning" | "arguments" }
 
 /**
- * Unread events of one request that are kept one by one; further text joins the last event of its
- * choice, if it is of its kind.
+ * Number of unread events of one request that are kept one by one. Above it, further text is
+ * appended to the last event of its choice if both are of the same kind.
  */
 const maxUnread = 64
 
 /** A queue of events. The events of a choice stay in their order. */
 class UnreadEvents {
   private readonly events: GenerationEvent[] = []
-  /** Of each choice its last event, as long as it is unread and text. */
+  /** The last event of each choice, as long as it is unread and text. */
   private readonly lastTexts = new Map<number, TextEvent>()
 
   push(event: GenerationEvent): void {

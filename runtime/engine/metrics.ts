@@ -1,6 +1,6 @@
 /**
- * What the engine counts, for /metrics and for benches: plain numbers and distributions that only
- * grow, and the quantile that usage and benches print.
+ * The engine's counters, for /metrics and for benchmarks: numbers and distributions that only grow,
+ * and the quantile that usage and benchmarks report.
  */
 import { Distribution, decades } from "./distribution.ts"
 
@@ -14,38 +14,39 @@ export class EngineMetrics {
     abort: 0,
     error: 0,
   }
-  /** Constrained choices whose completion was decided by their budget. */
+  /** Constrained choices that were completed by the budget's rule. */
   closed = 0
   steps = 0
   promptTokens = 0
-  /** Prompt tokens taken over from another request. */
+  /** Prompt tokens reused from another request. */
   cachedTokens = 0
   completionTokens = 0
   /** Completion tokens of reasoning, counted when their request has ended. */
   reasoningTokens = 0
   forcedTokens = 0
-  /** Proposed tokens that were verified, and the accepted ones. */
+  /** Number of proposed tokens that were verified, and of those that were accepted. */
   draftedTokens = 0
   acceptedTokens = 0
-  /** Times that tokens went through the model again, because rounding could have changed a draw. */
+  /**
+   * Number of times that tokens were computed again, because rounding could have changed a draw.
+   */
   replays = 0
-  /** Draws that the check after the draw refused. */
+  /** Draws that the check after the draw rejected. */
   maskViolations = 0
   compileHits = 0
   compileMisses = 0
-  /** Milliseconds, summed. */
+  /** Sums of durations in milliseconds. */
   readonly ms = { compile: 0, draft: 0, forward: 0, mask: 0, maskWait: 0, sample: 0, accept: 0 }
-  /** Seconds. */
+  /** Distributions of durations in seconds. */
   readonly seconds = {
-    /** From a request's admission to its first token. */
+    /** Time from a request's admission to its first token. */
     ttft: new Distribution(decades(1e-3, 100)),
-    /** A token after the first, on average over its request. */
+    /** Average time per token after the first, by request. */
     tpot: new Distribution(decades(1e-4, 10)),
-    /** To fill one mask, wherever that was done. */
+    /** Time to fill one mask, in any thread. */
     mask: new Distribution(decades(1e-6, 1)),
     /**
-     * Time for which the logits of a row had to wait for its mask: the cost of a constraint for its
-     * answer.
+     * Time that the logits of a row had to wait for its mask: the delay that a constraint causes.
      */
     maskWait: new Distribution(decades(1e-6, 1)),
   }
@@ -54,7 +55,7 @@ export class EngineMetrics {
   /** performance.now() of the last finished step. */
   lastStepAt = 0
 
-  /** Counts the compiled or cached constraint of a request. */
+  /** Counts the constraint of a request, compiled or cached. */
   compiled(kind: string, isCached: boolean, compileMs: number): void {
     if (isCached) {
       this.compileHits++
@@ -67,7 +68,7 @@ export class EngineMetrics {
     seconds.observe(compileMs / 1000)
   }
 
-  /** Counts a finished request. Times of tokens that it did not have are left out. */
+  /** Counts a finished request. Durations that the request does not have are left out. */
   answered({ usage, choices }: Answered): void {
     this.reasoningTokens += usage.reasoningTokens
     for (const { stopReason } of choices) if (stopReason === "closed") this.closed++
@@ -76,7 +77,7 @@ export class EngineMetrics {
   }
 }
 
-/** Of a request's result. */
+/** The part of a request's result that is counted. */
 interface Answered {
   readonly usage: {
     readonly completionTokens: number
@@ -87,7 +88,10 @@ interface Answered {
   readonly choices: readonly { readonly stopReason: string | number | null }[]
 }
 
-/** The value below which the share `q` of the values lies; 0 of none. Sorts a copy. */
+/**
+ * Returns the value below which the share `q` of the values lies; 0 if there are no values. Sorts a
+ * copy.
+ */
 export function quantile(values: readonly number[], q: number): number {
   if (values.length === 0) return 0
   const sorted = Float64Array.from(values).sort()

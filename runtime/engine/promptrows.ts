@@ -1,9 +1,9 @@
 /**
- * Logits of a prompt's tokens → log-probabilities: the model's prediction for each token, given
- * those before it.
+ * Turns the logits of a prompt's tokens into log-probabilities: the model's prediction for each
+ * token, given those before it.
  *
- * They are the model's own: no mask, no temperature, no penalty. A row is read in O(V), and a chunk
- * has many rows, so the event loop gets a turn whenever a few milliseconds have gone by.
+ * They are the model's own, without mask, temperature or penalty. Reading a row is O(V), and a
+ * chunk has many rows, so the event loop gets a turn after every few milliseconds.
  */
 
 import { describeRow } from "../../sampler/logprobs.ts"
@@ -13,8 +13,9 @@ import type { BatchEntry } from "./scheduler.ts"
 const turnMs = 8
 
 /**
- * Appends to `promptLogprobs` of the sequence what the rows of its feed say. Shape of the logits
- * [R, V], V = `width`. Ends early when the sequence does. Throws when the logits are not numbers.
+ * Appends to `promptLogprobs` of the sequence the log-probabilities that the rows of its feed
+ * contain. The logits have shape [R, V], V = `width`. Returns early if the sequence ends. Throws if
+ * the logits are not numbers.
  */
 export async function readPromptRows(
   { sequence, feed, promptRow }: BatchEntry,
@@ -25,8 +26,8 @@ export async function readPromptRows(
   const params = { ...options.params, logprobs: options.promptLogprobs ?? 0 }
   let since = performance.now()
   for (let index = 0; index < feed.tokens.length; index++) {
-    // The row of a token predicts the next one. If a prompt is computed again, a part of it has
-    // been judged already.
+    // The row of a token predicts the next one. If a prompt is computed again, the tokens before
+    // `promptLogprobs.length` are already done.
     const position = feed.start + index + 1
     if (position >= promptCount) return
     if (position < promptLogprobs.length) continue

@@ -1,5 +1,5 @@
 /**
- * What a caller may ask of one generation, and the check of all of it before the first token:
+ * What a caller may request of one generation, and the check of all of it before the first token:
  * prompt against context, budget, stops, sampling parameters.
  */
 
@@ -26,110 +26,120 @@ import type { ModelStyle } from "../turn/style.ts"
 import { openTurn, type RequestTurn, templateOptionsOf } from "../turn/turn.ts"
 import { type BeamSettings, readBeams, type SearchOptions } from "./beamoptions.ts"
 
-/** A string is one user message (or, with `raw`, the very text); a list of numbers is token ids. */
+/**
+ * A string is one user message (or, with `raw`, the text itself); a list of numbers is token ids.
+ */
 export type Prompt = string | readonly Message[] | readonly number[]
 
 /**
- * What a caller may ask of one request, beside the prompt: sampling, at most one constraint, ends
- * and budget. Every field is optional.
+ * The options of one request: sampling, at most one constraint, stops and budget. Every field is
+ * optional.
  */
 export interface GenerateOptions extends SamplingOptions, SearchOptions, ConstraintOptions, TurnOptions {
-  /** Most tokens of an answer. Default: the rest of the context. */
+  /** Maximum tokens of an answer. Default: the rest of the context. */
   maxTokens?: number | null
   /**
-   * Whether a `maxTokens` that the context cannot hold behind the prompt is refused. False: the
-   * answer gets what is left of the context, and a warning says so. Default true.
+   * Whether a `maxTokens` that does not fit into the context after the prompt is refused. If false,
+   * the answer gets the rest of the context, and a warning says so. Default true.
    */
   strictMaxTokens?: boolean | null
   stop?: string | readonly string[] | null
   /**
-   * Regular expressions: the answer ends before the first match, of at most 256 units, in what has
-   * been written.
+   * Regular expressions: the answer ends before the first match in the written text. A match has at
+   * most 256 UTF-16 units.
    */
   stopRegex?: string | RegExp | readonly (string | RegExp)[] | null
   /**
-   * Without a constraint: end with the first whole JSON object or array, XML element or JSON of a
-   * tool call.
+   * Without a constraint: ends the answer after the first whole JSON object or array, XML element
+   * or JSON of a tool call.
    */
   stopWhen?: StopWhenKind | null
-  /** End when the last tokens are `count` times the same pattern of `min` to `max` tokens. */
+  /**
+   * Ends the answer when its last tokens are the same pattern of `min` to `max` tokens, `count`
+   * times.
+   */
   repetitionDetection?: RepetitionOptions | null
-  /** Where events may end: anywhere (default), or at words. */
+  /** Where events may end: at any token (default), or only between words. */
   streamGranularity?: "token" | "word" | null
   /**
-   * When the budget ends inside a constrained answer: `truncate` (default) cuts it; `close` draws
-   * only tokens after which the rest still fits, so that the answer is complete. A budget below the
-   * shortest answer is refused.
+   * What happens if the budget ends inside a constrained answer: `truncate` (default) cuts it;
+   * `close` draws only tokens after which the rest still fits, so that the answer is complete. A
+   * budget below the shortest answer is refused.
    */
   onLength?: "truncate" | "close" | null
   /** Whether the answer keeps the stop string that ended it. */
   includeStopStrInOutput?: boolean
-  /** Without a constraint: go on after an end of sequence. */
+  /** Without a constraint: continues after an end of sequence. */
   ignoreEos?: boolean
-  /** How many answers. */
+  /** Number of answers. */
   n?: number | null
   /**
-   * Log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: the model's
-   * prediction for each, given those before it, whatever the constraint. The prompt is computed
-   * anew, and `maxTokens: 0` is allowed. Default: none.
+   * Returns the log-probabilities of the prompt's own tokens, with 0 to 20 alternatives each: the
+   * model's prediction for each token given those before it, regardless of the constraint. The
+   * prompt is computed anew, and `maxTokens: 0` is allowed. Default: none.
    */
   promptLogprobs?: number | null
-  /** For an engine with speculation: proposed tokens a step, 0 for none. Default: the engine's. */
+  /**
+   * For an engine with speculation: number of proposed tokens per step, 0 for none. Default: the
+   * engine's.
+   */
   draftTokens?: number | null
   /**
-   * How drafts are judged. `match` (default): the tokens are those of an engine without
-   * speculation; `reject`: their law is.
+   * How drafts are verified. `match` (default): the tokens are those of an engine without
+   * speculation. `reject`: only the distribution of the tokens is the same.
    */
   verify?: "match" | "reject" | null
   /**
-   * Text that the answer may repeat in parts: prompt lookup finds its drafts there first. It
+   * Text that parts of the answer may repeat: prompt lookup searches it first for drafts. It
    * changes no token.
    */
   prediction?: string | null
   /**
-   * What happens if the constraint leaves one text: `canonical` (default) writes it in the
-   * tokenizer's own tokens, without a run of the model for each; `none` lets the model choose the
-   * tokens. Requests that ban or bias tokens always let the model choose.
+   * What happens if the constraint leaves only one text: `canonical` (default) writes it in the
+   * tokenizer's own tokens, without running the model for each; `none` lets the model choose the
+   * tokens. If a request bans or biases tokens, the model always chooses.
    */
   forcing?: "canonical" | "none" | null
   /**
-   * Token healing, for requests with a constraint: the model writes the last tokens of the prompt
-   * again if a longer token could cover them and reach past the end of the prompt. The text of the
-   * answer starts after the prompt; its tokens include those written again. Default false.
+   * Whether to heal the prompt's last tokens (token healing), for requests with a constraint: the
+   * model writes the last tokens of the prompt again if a longer token could cover them and reach
+   * past the end of the prompt. The text of the answer starts after the prompt; its tokens include
+   * those written again. Default false.
    */
   heal?: boolean | null
   /**
-   * The prompt is the text itself, or its tokens, and the answer goes on with it: no template, no
-   * turn.
+   * Whether the prompt is the text itself, or its tokens, and the answer continues it: without a
+   * template and without a turn.
    */
   raw?: boolean
-  /** For a raw text: whether text that spells a control token is that token. Default true. */
+  /** For a raw text: whether text that spells a control token becomes that token. Default true. */
   parseSpecial?: boolean | null
   /** For a raw text: whether the model's begin token is written before it. Default true. */
   addSpecialTokens?: boolean | null
   /**
-   * Append the JSON Schema of the constraint to the system message; its tokens count as the
-   * prompt's. Default false.
+   * Whether to append the JSON Schema of the constraint to the system message; its tokens count as
+   * the prompt's. Default false.
    */
   schemaInPrompt?: boolean | null
   /**
-   * Report with each event the changes of the values of a JSON text: of the answer, and of the
+   * Whether each event reports the changes of the values of a JSON text: of the answer, and of the
    * arguments of calls.
    */
   fields?: boolean | null
   /**
-   * Report with each closed value how sure the model was of it. Forced tokens are then run through
-   * the model. Default false; true implies `fields`.
+   * Whether each closed value reports how sure the model was of it. Forced tokens are then run
+   * through the model. Default false; true implies `fields`.
    */
   confidence?: boolean | null
   /**
-   * Rules of the caller: each sees the logits of every token that is drawn, behind the constraint
-   * and the penalties, and may change them or ban tokens by -Infinity; what the constraint denies
-   * stays out. They run in this thread, one after the other; an error of theirs ends the answer.
-   * Nothing is drafted, and a token that nothing else can stand for is taken without them.
+   * Functions of the caller that change logits: each gets the logits of every token that is drawn,
+   * after the constraint and the penalties, and may change them or ban tokens by -Infinity; tokens
+   * that the constraint denies stay denied. They run in this thread, one after the other; if one
+   * throws, the answer ends with that error. No drafts are made, and processors are not called for
+   * a token that has no alternative.
    */
   processors?: readonly LogitsProcessor[] | null
-  /** Make the report along with the compilation. Default: it is made when it is read. */
+  /** Whether the report is made during the compilation. Default: it is made when it is read. */
   report?: boolean | null
   signal?: AbortSignal | undefined
   /** Tools, documents and variables of the chat template. */
@@ -138,16 +148,16 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
 
 export interface ReadRequest {
   readonly promptIds: readonly number[]
-  /** The answer goes on with the prompt's text. */
+  /** Whether the answer continues the prompt's text. */
   readonly continues: boolean
   readonly params: SamplingParams
   readonly processors: readonly LogitsProcessor[]
   readonly stops: StopStrings
-  /** Null: the text is the answer. */
+  /** Null if the text is the whole answer. */
   readonly turn: RequestTurn | null
-  /** Null: there is neither a constraint nor a pattern. */
+  /** Null if there is neither a constraint nor a pattern. */
   readonly walk: WalkRequest | null
-  /** Verdicts include the forced runs behind their tokens. */
+  /** Whether verdicts include the forced runs that follow their tokens. */
   readonly takesRuns: boolean
   readonly fields: boolean
   readonly confidence: boolean
@@ -165,30 +175,33 @@ export interface ReadRequest {
   /** The parts of the request that were changed or left out. */
   readonly warnings: readonly string[]
   readonly count: number
-  /** Null: the answers are drawn. */
+  /** Null if the answers are drawn. */
   readonly beams: BeamSettings | null
-  /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
+  /**
+   * Number of alternatives for each token of the prompt; null if no log-probabilities are
+   * requested.
+   */
   readonly promptLogprobs: number | null
   readonly draftTokens: number
   readonly verify: Verify
   readonly predictionIds: readonly number[]
 }
 
-/** The parts of an engine that a request is checked against. */
+/** The properties of an engine that a request is checked against. */
 export interface RequestContext {
   readonly tokenizer: Tokenizer
   readonly prompts: PromptEncoder
   readonly contextLength: number
-  /** The seed of a request without one. */
+  /** The seed for a request without one. */
   readonly seed: bigint
-  /** 0: the engine drafts nothing. */
+  /** Maximum tokens of a draft; 0 if the engine makes none. */
   readonly maxDraftTokens: number
   /** The constraint of the answer. */
   readonly constraint?: Constraint | null
   readonly style: ModelStyle
 }
 
-/** Rejects with RequestError, SamplingError and AbortError. */
+/** Checks a request and returns it. Rejects with RequestError, SamplingError and AbortError. */
 export async function readRequest(
   prompt: Prompt,
   options: GenerateOptions,
@@ -201,14 +214,14 @@ export async function readRequest(
   const stops = new StopStrings(listOf(options.stop))
   const promptIds = await encodePrompt(prompt, options, context, asked?.input ?? null)
   const turn = readTurn(prompt, options, promptIds, context)
-  // A grammar constrains the whole turn, with the answer's constraint inside.
+  // In a turn, one grammar constrains the whole turn and contains the answer's constraint.
   const constraint = turn === null ? asked : turn.constraint
   const isConstrained = constraint !== null
   const heals = readHeal(options.heal, isConstrained)
   const promptLogprobs = readPromptLogprobs(options.promptLogprobs)
   const { maxTokens, warnings } = readBudget(options, promptIds.length, contextLength)
   if (maxTokens === 0 && count > 1) {
-    const message = `n: ${count} answers of max_tokens 0 have nothing to differ in: ask for one`
+    const message = `n: ${count} answers with max_tokens 0 would all be the same: ask for one`
     throw new RequestError("invalid_value", message, "n")
   }
   const processors = readProcessors(options.processors)
@@ -239,7 +252,7 @@ export async function readRequest(
     count,
     beams,
     promptLogprobs,
-    // Processors may depend on how often they are called, so nothing is drafted beside them.
+    // Processors may depend on how often they are called, so there are no drafts with them.
     draftTokens: processors.length > 0 ? 0 : readDraftTokens(options.draftTokens, maxDraftTokens),
     verify: oneOf("verify", options.verify, ["match", "reject"]),
     predictionIds:
@@ -272,8 +285,8 @@ function readSampling(
 }
 
 /**
- * Returns null for a raw text, which is no turn of an assistant unless tools or reasoning are asked
- * for.
+ * Returns null for a raw text: it is not a turn of an assistant unless tools or reasoning are
+ * requested.
  */
 function readTurn(
   prompt: Prompt,
@@ -309,7 +322,7 @@ function walkOf(
   return {
     constraint: constraint && { input: constraint.input, policies: constraint.policies },
     promptTail: promptIds.slice(-promptTailLength(tokenizer.vocabulary)),
-    // The first token of a prompt stays.
+    // The first token of a prompt is never healed.
     maxHealed: heals ? promptIds.length - 1 : 0,
     forces: forces && !bans(params) && processors.length === 0,
     closes,
@@ -326,7 +339,7 @@ function walkOf(
   }
 }
 
-/** Calls that the messages of a prompt hold. */
+/** Returns the number of calls in the messages of a prompt. */
 function callsIn(prompt: Prompt): number {
   if (typeof prompt === "string") return 0
   return (prompt as readonly (Message | number)[]).reduce<number>(
@@ -335,12 +348,15 @@ function callsIn(prompt: Prompt): number {
   )
 }
 
-/** How many answers are asked for. Throws RequestError. */
+/** Returns the number of requested answers. Throws RequestError. */
 export function readCount({ n }: GenerateOptions): number {
   return integer("n", n ?? 1, 1, 128)
 }
 
-/** Whether the request bans or biases single tokens: then no token is written without a draw. */
+/**
+ * Returns whether the request bans or biases single tokens: then every token is drawn, even if it
+ * is forced.
+ */
 function bans({ allowed, badWords, biasIds, noRepeatNgramSize }: SamplingParams): boolean {
   return allowed !== null || badWords.length > 0 || biasIds.length > 0 || noRepeatNgramSize > 0
 }
@@ -364,7 +380,7 @@ async function encodePrompt(
 }
 
 /**
- * The tokens of a prompt, of which there may be none. Rejects with RequestError, AbortError and
+ * Returns the tokens of a prompt, possibly none. Rejects with RequestError, AbortError and
  * ModelError.
  */
 export async function promptIdsOf(
@@ -375,7 +391,7 @@ export async function promptIdsOf(
   spent: PromptTime = { ms: 0 },
 ): Promise<readonly number[]> {
   const { signal } = options
-  // An empty list counts as ids if messages are not allowed.
+  // If messages are not allowed, an empty list counts as token ids.
   const isIds =
     typeof prompt !== "string" && (prompt.length === 0 ? options.raw : typeof prompt[0] === "number")
   if (options.schemaInPrompt && (isIds || options.raw)) {
@@ -485,7 +501,7 @@ function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | nu
 
 function readConfidence({ confidence, fields }: GenerateOptions): boolean {
   if (!confidence || fields !== false) return confidence ?? false
-  const message = "confidence: it is told with the values that close, and fields is false: leave one out"
+  const message = "confidence: it is reported with closed values, and fields is false: leave one out"
   throw new RequestError("invalid_value", message, "confidence")
 }
 
@@ -513,7 +529,7 @@ function readDraftTokens(value: number | null | undefined, max: number): number 
 function readHeal(heal: boolean | null | undefined, isConstrained: boolean): boolean {
   if (!heal || isConstrained) return heal ?? false
   const message =
-    "heal: true rewrites the end of a prompt by what the constraint lets follow, and there is none; add one, a regex of all you expect, or leave it out"
+    "heal: true rewrites the end of a prompt so that it fits the constraint, and there is no constraint; add one (a regex of the expected text), or leave it out"
   throw new RequestError("invalid_value", message, "heal")
 }
 

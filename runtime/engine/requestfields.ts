@@ -1,7 +1,7 @@
 /**
- * The options of a request by name: the table by which `checkOptions` checks a caller's options.
- * The compiler checks it against the interfaces, so that it has all their fields. `readRequest` and
- * the sampler check ranges and words.
+ * The options of a request by name: `checkOptions` checks a caller's options against this table.
+ * The compiler verifies that it has all fields of the interfaces. `readRequest` and the sampler
+ * check ranges and allowed words.
  */
 import type { Fields } from "../../grammar/options.ts"
 import type { SamplingOptions } from "../../sampler/index.ts"
@@ -61,7 +61,7 @@ export const generateFields = {
   },
 } as const satisfies Fields<GenerateOptions>
 
-/** Other programs' names of these options. */
+/** Names of these options in other programs. */
 export const generateAliases: Readonly<Record<string, string>> = {
   ...{ max_completion_tokens: "maxTokens", max_output_tokens: "maxTokens", max_new_tokens: "maxTokens" },
   ...{ maxCompletionTokens: "maxTokens", maxOutputTokens: "maxTokens", maxNewTokens: "maxTokens" },
