@@ -1,10 +1,10 @@
 /**
- * Errors that a caller of the engine may handle, beside `GrammarError` and `SamplingError` of the
- * floors below.
+ * Errors that a caller of the engine may handle, in addition to `GrammarError` and `SamplingError`
+ * of the lower layers.
  *
- * `RequestError` and `ModelError` say what is wrong, where, the value, the bound and what to do in
- * the message alone, since many clients show nothing else. The others carry the evidence of an
- * answer that is not usable, so that nothing is lost.
+ * The messages of `RequestError` and `ModelError` say what is wrong, where, the value, the bound
+ * and what to do, since many clients show only the message. The other errors carry the parts of an
+ * unusable answer, so that the caller can still read them.
  */
 
 /** Why a request is refused; the server sends the same codes. */
@@ -21,23 +21,23 @@ export type RequestErrorCode =
 /** The numbers of tokens that do not fit into the context together. */
 export interface ContextOverflow {
   readonly contextLength: number
-  /** Of the prompt; where it is too long to be counted, a lower bound. */
+  /** Number of tokens of the prompt; a lower bound if the prompt is too long to be counted. */
   readonly promptTokens: number
   readonly isCounted: boolean
-  /** The budget of the answer, where the prompt alone fits; null where it does not. */
+  /** The budget of the answer if the prompt alone fits; otherwise null. */
   readonly maxTokens: number | null
-  /** Tokens that the answer takes at least, as far as is known. Default: 1. */
+  /** The least known number of tokens of the answer. Default: 1. */
   readonly answerTokens?: number
 }
 
 /**
- * A request that is refused before its first token. `param` is the wire name of the field, when one
- * is to blame.
+ * A request that is refused before its first token. `param` is the field at fault by its wire name,
+ * if there is one.
  */
 export class RequestError extends Error {
   readonly code: RequestErrorCode
   readonly param: string | undefined
-  /** Set where the tokens of a request have been held against the context. */
+  /** Set if the tokens of a request do not fit into the context. */
   readonly overflow: ContextOverflow | undefined
 
   constructor(code: RequestErrorCode, message: string, param?: string, overflow?: ContextOverflow) {
@@ -73,16 +73,13 @@ export class IncompleteError extends Error {
   }
 }
 
-/** What a schema's own validator has found, and where in the value. */
+/** A problem that a schema's own validator has found, and its path in the value. */
 export interface ValidationIssue {
   readonly message: string
   readonly path?: readonly unknown[]
 }
 
-/**
- * The text is what the schema's grammar allows, and the validator beside it still refused the
- * value.
- */
+/** The text satisfies the schema's grammar, but the schema's own validator refused the value. */
 export class ValidationError extends Error {
   readonly text: string
   readonly value: unknown
@@ -100,9 +97,8 @@ export class ValidationError extends Error {
 }
 
 /**
- * Returns the error of a function that the caller's signal ended: the reason that the signal was
- * given, as `AbortSignal.timeout` gives one, or the AbortError itself if the signal has no reason
- * of its own.
+ * Returns the error of a function that the caller's signal ended: the signal's reason, such as that
+ * of `AbortSignal.timeout`, or the AbortError itself if the signal has no reason of its own.
  */
 export function reasonOf(error: unknown): unknown {
   if (!(error instanceof AbortError) || error.cause === undefined) return error
@@ -110,7 +106,7 @@ export function reasonOf(error: unknown): unknown {
   return (cause as { name?: unknown } | null)?.name === "AbortError" ? error : cause
 }
 
-/** The caller's signal ended the request; `text` is what had been written. */
+/** The caller's signal ended the request; `text` is the text written until then. */
 export class AbortError extends Error {
   readonly text: string
 

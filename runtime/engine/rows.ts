@@ -1,12 +1,13 @@
 /**
- * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, along a draft for as long as
- * the accepted tokens are the drafted ones.
+ * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, and on along a draft as long
+ * as the accepted tokens are the drafted ones.
  *
  * A row is not sampled if its mask has one bit or its bytes are forced (`mask/prompt/forced.ts`).
  * Forced tokens are accepted as one event and go into the next step as one feed. If few rows run
- * and any cut has the same bits, the feed also has the drawn token before them and guesses of what
- * follows. A row that waits too long for its guide is set aside with its logits: the others
- * continue, and it rejoins them when the answer arrives. A failure ends only its own sequence.
+ * and cutting a feed anywhere gives the same bits, the feed also contains the drawn token before
+ * the forced ones and guesses of what follows. If the answer of a row's guide is late, the row is
+ * set aside with its logits: the others continue, and it rejoins them when the answer arrives. A
+ * failure ends only its own sequence.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -30,38 +31,39 @@ export interface RowParts {
   readonly vocabulary: Vocabulary
   readonly guides: GuideHost
   readonly metrics: EngineMetrics
-  /** Null: no drafts but those that guides guess. */
+  /** Null if the only drafts are the guesses of guides. */
   readonly speculator: Speculator | null
-  /** The sequence has finished. */
+  /** Called when a sequence has finished. */
   readonly leave: (sequence: Sequence, isIntact?: boolean) => void
 }
 
 /**
- * A row under way: how many tokens of its draft have been accepted, and how many of those were
- * proposed.
+ * The progress of a row in a step: how many tokens of its draft have been accepted, and how many of
+ * those were proposed.
  */
 export interface Cursor {
   readonly entry: BatchEntry
-  /** Shape [R, V]. */
+  /** Logits of the batch. Shape [R, V]. */
   readonly logits: Float32Array
-  /** The drawn token that waits for its verdict. */
+  /** The drawn token, while it waits for its verdict. */
   result: (SampleResult & { status: "ok" }) | undefined
-  /** How sure the model was of it, if requested. */
+  /** How sure the model was of the drawn token, if requested. */
   certainty: Certainty | undefined
   redraws: number
   taken: number
   accepted: number
   /**
-   * performance.now() since when a row that was set aside has waited for its mask; 0: it does not.
+   * performance.now() when a row that was set aside began to wait for its mask; 0 if it does not
+   * wait.
    */
   waitsSince: number
-  /** The logits could not decide, so the row gave no token. */
+  /** Whether the logits could not decide, so that the row gave no token. */
   isRepeated: boolean
 }
 
 /**
- * How long a step waits for the slowest of its guides: a share of the forward's time, since a row
- * that is set aside loses that, between these bounds.
+ * Bounds of the time that a step waits for the slowest of its guides. It is a share of the
+ * forward's time, because a row that is set aside misses the next forward.
  */
 const lateShare = 0.25
 const minLateMs = 4
@@ -76,8 +78,8 @@ export class Rows {
   private readonly guides: GuideHost
   private readonly metrics: EngineMetrics
   /**
-   * How far guides look ahead in this step: not at all, to what is forced behind a drawn token, or
-   * to guesses behind that too.
+   * How far guides look ahead in this step: not at all, to the tokens that are forced after a drawn
+   * token, or also to guesses after those.
    */
   outreach: "none" | "forced" | "guesses" = "none"
   private late: Cursor[] = []
@@ -90,8 +92,8 @@ export class Rows {
   }
 
   /**
-   * Draws the rows of a batch that have logits, and those behind them that a draft has.
-   * `forwardMs`: what the logits took.
+   * Draws tokens for the rows of a batch that have logits, and then for the following rows of their
+   * drafts. `forwardMs`: the time that computing the logits took.
    */
   async draw(
     batch: readonly BatchEntry[],
@@ -101,7 +103,7 @@ export class Rows {
     this.lateMs = Math.min(maxLateMs, Math.max(minLateMs, lateShare * forwardMs))
     const entries = batch.filter(({ logitsRow, sequence }) => logitsRow >= 0 && !sequence.isFinished)
     const cursors = entries.map((entry) => makeCursor(entry, logits))
-    // The entries have the drafts of this step: later drafts are for the next one.
+    // The entries keep the drafts of this step, so drafts made from now on are for the next one.
     for (const { sequence } of entries) sequence.draft = noDraft
     await this.advance(cursors)
     return cursors
@@ -128,7 +130,10 @@ export class Rows {
     else await new Promise((resolve) => setImmediate(resolve))
   }
 
-  /** Takes what is forced next in these sequences; those of which it is known, and that go on. */
+  /**
+   * Accepts the tokens that are forced next in these sequences. Returns the sequences whose outlook
+   * is known and that have not finished.
+   */
   async takeRuns(sequences: readonly Sequence[]): Promise<readonly Sequence[]> {
     const { known } = await this.lookAll(sequences)
     return known.filter((sequence) => !sequence.isFinished)
@@ -145,14 +150,17 @@ export class Rows {
 
   private async advance(cursors: readonly Cursor[]): Promise<void> {
     for (let rest = cursors; rest.length > 0; ) {
-      // Rows that rejoin have been drawn already.
+      // Rows that rejoin may have been drawn already.
       const drawn = rest.filter(({ result }) => result)
       const ready = await this.withMasks(rest.filter(({ result }) => !result))
       rest = await this.settle([...drawn, ...(await this.sample(ready))])
     }
   }
 
-  /** The rows whose mask is there and whose logits are of use; forced tokens are taken. */
+  /**
+   * Accepts forced tokens. Returns the rows whose mask is available and whose logits can still be
+   * used.
+   */
   private async withMasks(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
     const running = cursors.filter(({ entry }) => !entry.sequence.isFinished)
     const before = new Map(running.map(({ entry: { sequence } }) => [sequence, sequence.tokens.length]))
@@ -174,7 +182,7 @@ export class Rows {
     })
   }
 
-  /** Waits for the outlooks of sequences, and takes the runs that they begin with. */
+  /** Waits for the outlooks of sequences, and accepts the forced runs that they begin with. */
   private async lookAll(
     sequences: readonly Sequence[],
   ): Promise<{ known: readonly Sequence[]; late: readonly Sequence[] }> {
@@ -203,7 +211,7 @@ export class Rows {
     return { known: sequences.filter((sequence) => !late.includes(sequence)), late }
   }
 
-  /** The verdict on a token that was taken before it. */
+  /** Handles the verdict on a token that was accepted before its verdict arrived. */
   private confirm(sequence: Sequence): void {
     const guide = sequence.options.guide!
     const { verdict } = guide
@@ -211,11 +219,11 @@ export class Rows {
     sequence.isPresumed = false
     guide.verdict = undefined
     if (isMisfit(verdict) || verdict.isAccepting) {
-      guide.failure = new Error("internal: a text was complete before anybody thought so")
+      guide.failure = new Error("internal: a text was complete earlier than its outlook allowed")
     } else if (verdict.acceptUs !== undefined) sequence.acceptUs.push(verdict.acceptUs)
   }
 
-  /** Takes what is forced, as one event. Where the run was cut, the next look is asked for. */
+  /** Accepts the forced run, as one event. If the run was cut, requests the next outlook. */
   private takeRun(sequence: Sequence, outlook: Outlook): void {
     const { guide } = sequence.options
     this.alone(sequence, () => {
@@ -250,8 +258,8 @@ export class Rows {
   }
 
   /**
-   * Goes along the draft from the token at `at` on; whether there are logits for the token behind
-   * the last.
+   * Moves along the draft from the token at `at` on. Returns whether there are logits for the token
+   * after the last one.
    */
   private follow(cursor: Cursor, at: number): boolean {
     const { sequence, draft } = cursor.entry
@@ -263,7 +271,7 @@ export class Rows {
     return !sequence.isFinished
   }
 
-  /** Draws one token a row. Rows that gave none are over. */
+  /** Draws one token per row. Returns the rows that got one. */
   private async sample(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
     if (cursors.length === 0) return cursors
     const { sampler, vocabulary } = this.parts
@@ -275,14 +283,18 @@ export class Rows {
   }
 
   /**
-   * How far logits may lie from those of plain decoding; a GPU's sampler rounds its scores besides.
+   * Maximum difference between the logits and those of plain decoding. A GPU's sampler adds the
+   * rounding of its scores.
    */
   private get rounding(): number {
     const { speculator, sampler } = this.parts
     return (speculator?.rounding ?? 0) + (sampler.name === "gpu" ? 2e-4 : 0)
   }
 
-  /** Whether a draw gave a token, after the check that no sampler is trusted without: one bit. */
+  /**
+   * Returns whether a draw gave a token. No sampler is trusted: the bit of the token is checked in
+   * the mask.
+   */
   private isDrawn(cursor: Cursor, result: SampleResult | Error | undefined): boolean {
     const { sequence } = cursor.entry
     if (sequence.isFinished) return false
@@ -317,7 +329,10 @@ export class Rows {
     return false
   }
 
-  /** Only logits of plain decoding can tell: the mask has to be whole again by then. */
+  /**
+   * Makes the sequence compute its last tokens again, since only logits of plain decoding can
+   * decide. Its mask must be complete by then.
+   */
   private rewind(sequence: Sequence): void {
     sequence.rewind()
     if (!sequence.isNarrowed) return
@@ -327,7 +342,7 @@ export class Rows {
     this.guides.flush()
   }
 
-  /** Asks the guides about what was drawn, and takes it; the rows that go on. */
+  /** Asks the guides about the drawn tokens and accepts them. Returns the rows that continue. */
   private async settle(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
     const running = cursors.filter(({ entry }) => !entry.sequence.isFinished)
     const asked = running.filter((cursor) => {
@@ -340,7 +355,7 @@ export class Rows {
         sequence.isPresumed = !looksAhead && sequence.goesOnBehind(result!.token)
         this.guides.accept(guide, result!.token, looksAhead ? this.guessCount(cursor) : -1)
         sequence.isAsked = !sequence.isPresumed
-        // What was known of the place before is over.
+        // The outlook of the position before this token is outdated.
         if (sequence.isPresumed) guide.outlook = undefined
       }
       return !sequence.isPresumed
@@ -369,15 +384,15 @@ export class Rows {
     })
   }
 
-  /** Tokens to be guessed behind what was drawn: none while an earlier guess holds. */
+  /** Number of tokens to guess after the drawn one: none while an earlier guess still holds. */
   private guessCount({ entry: { sequence, draft }, result, taken }: Cursor): number {
     const holds = result!.token === draft.tokens[taken] && taken + 1 < draft.tokens.length
     return this.outreach === "guesses" && !holds ? (sequence.options.speculation?.next(false) ?? 0) : 0
   }
 
   /**
-   * The drawn token is not allowed: it is removed from the mask, and the row is drawn again with
-   * the same noise.
+   * Handles a drawn token that is not allowed: it is removed from the mask, and the row is drawn
+   * again with the same noise.
    */
   private refit(cursor: Cursor, { why, next }: Misfit): void {
     const { sequence } = cursor.entry
@@ -391,7 +406,7 @@ export class Rows {
     sequence.mask[next >>> 5] = 1 << (next & 31)
   }
 
-  /** Accepts the drawn token. Returns whether the draft has logits for the token behind it. */
+  /** Accepts the drawn token. Returns whether the draft has logits for the next token. */
   private take(cursor: Cursor, verdict: Verdict | undefined): boolean {
     const { sequence, draft } = cursor.entry
     const { token, logprobs, relaxed } = cursor.result!
@@ -418,7 +433,7 @@ export class Rows {
     if (sequence.isFinished) this.parts.leave(sequence)
   }
 
-  /** An error in here ends only this sequence. */
+  /** Runs a function for a sequence. If it throws, only this sequence ends. */
   private alone(sequence: Sequence, run: () => void): void {
     try {
       run()
@@ -427,7 +442,10 @@ export class Rows {
     }
   }
 
-  /** The row waits for its guide with logits of its own, and of what its draft has behind it. */
+  /**
+   * Sets a row aside until its guide answers, with copies of its logits and those of the rest of
+   * its draft.
+   */
   private setAside(cursor: Cursor): void {
     const { entry, logits, taken, result, redraws, waitsSince } = cursor
     const { width } = this.parts.vocabulary
@@ -444,7 +462,7 @@ export class Rows {
   }
 }
 
-/** What is taken for granted of a token behind which the text must go on. */
+/** The verdict that is assumed for a token after which the text cannot be complete. */
 const presumed: Verdict = { isAccepting: false, isExhausted: false }
 
 function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
@@ -454,7 +472,9 @@ function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
   }
 }
 
-/** Returns why nothing could be drawn. A list of allowed ids is never lifted. */
+/**
+ * Returns the error that says why no token could be drawn. A list of allowed ids is never lifted.
+ */
 function drawError({ options }: Sequence, status: string): Error {
   if (status === "empty_mask" && options.params.allowed !== null) {
     const message =
@@ -465,12 +485,12 @@ function drawError({ options }: Sequence, status: string): Error {
   return new Error(`${status}: ${what}`)
 }
 
-/** Whether the run that it took has been cut. */
+/** Returns whether the run that the sequence accepted was cut. */
 function isCut({ isFinished, outlook }: Sequence): boolean {
   return !isFinished && outlook === undefined
 }
 
-/** What a row that was set aside waits for. */
+/** Returns the answer that a row that was set aside waits for. */
 function awaited({ isAsked }: Sequence): Awaited {
   return isAsked ? "verdict" : "outlook"
 }

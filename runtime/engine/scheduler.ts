@@ -1,11 +1,12 @@
 /**
- * Who runs in the next step: waiting → running → finished, over a fixed set of slots.
+ * Chooses the sequences that run in the next step: waiting → running → finished, over a fixed set
+ * of slots.
  *
- * First come, first served. Every running sequence feeds what its slot lacks: one token while
- * decoding, a few after a forced run, a chunk of the prompt at the start; a draft follows the last
- * of them. A budget of prompt tokens a step keeps long prompts from holding up the others. If the
- * cuts are part of the result's bits, chunks are cut at multiples of their size, whatever the load.
- * If they are not, a sequence that is alone is fed in larger pieces.
+ * First come, first served. Every running sequence feeds the tokens that its slot lacks: one token
+ * while decoding, a few after a forced run, a chunk of the prompt at the start; a draft follows the
+ * last of them. A budget of prompt tokens per step prevents long prompts from holding up the
+ * others. If the result's bits depend on the cuts, chunks are cut at multiples of their size,
+ * whatever the load. Otherwise, a sequence that is alone is fed in larger pieces.
  */
 
 import type { Feed, Model } from "../model/model.ts"
@@ -16,67 +17,71 @@ import type { Sequence } from "./sequence.ts"
 export interface BatchEntry {
   readonly sequence: Sequence
   readonly feed: Feed
-  /** The last tokens of the feed, which are not the sequence's yet. */
+  /** The last tokens of the feed, which the sequence has not accepted yet. */
   readonly draft: Draft
-  /** The first of its rows of the step's logits from which a token is drawn; −1: none is. */
+  /** Index of the first of its logits rows from which a token is drawn; −1 if there is none. */
   readonly logitsRow: number
   /**
-   * The first of its rows for the tokens of the prompt, one for each token of the feed; −1: there
-   * are none.
+   * Index of the first of its logits rows for the tokens of the prompt, one for each token of the
+   * feed; −1 if there is none.
    */
   readonly promptRow: number
-  /** The logits have the bits of plain decoding. */
+  /** Whether the logits have the bits of plain decoding. */
   readonly isPlain: boolean
 }
 
-/** A batch that is being put together, and what is left of its budgets. */
+/** A batch that is being assembled, and the rest of its budgets. */
 interface Step {
   readonly batch: BatchEntry[]
-  /** Tokens of prompts. */
+  /** Prompt tokens that the step may still take. */
   budget: number
-  /** Tokens of prompts whose logits are wanted. */
+  /** Prompt tokens whose logits are requested that the step may still take. */
   rowBudget: number
-  /** Rows of logits so far. */
+  /** Number of logits rows so far. */
   rowCount: number
-  /** Nothing else runs or waits. */
+  /** Whether no other sequence runs or waits. */
   readonly isAlone: boolean
 }
 
 /**
- * A prompt is reused in whole chunks if its cuts are part of the bits: of 1,000 tokens that two
- * requests share, 960 are. Chunks of 128 took 0.14 to 0.19 of the first request's time for the
- * second, these 0.07 to 0.11; the first takes 8 to 20 % longer (SmolLM2-135M by optimum's exporter:
- * fp32, 4 and 8 bits).
+ * Tokens of a chunk of a prompt. If the bits depend on the cuts, a prompt is reused in whole
+ * chunks: of 1,000 tokens that two requests share, 960 are reused. With chunks of 128 the second
+ * request took 0.14 to 0.19 of the first one's time, with these 0.07 to 0.11; the first request
+ * takes 8 to 20 % longer (SmolLM2-135M by optimum's exporter: fp32, 4 and 8 bits).
  */
 const chunkSize = 96
-/** Prompt tokens computed in one step, over all sequences. */
+/** Maximum prompt tokens computed in one step, over all sequences. */
 const promptBudget = 512
-/** Those of them whose logits are wanted: each has a row of all columns. */
+/** Maximum of those whose logits are requested: each of them has a row of all columns. */
 const promptRowBudget = chunkSize
 /**
- * If several tokens of a row are a run of their own, this many cost more than as many places in the
- * steps of all rows: a run of two took 10 ms, a place 3.5 (SmolLM2-135M, 4 bits, eight rows). Alone
- * they are fed so too, for the same bits; that costs a row by itself 6 ms a time.
+ * Maximum tokens that a row feeds one by one. Feeding them together takes a separate run for that
+ * row, and up to this many tokens the run costs more than as many columns in the runs of all rows:
+ * a run of two took 10 ms, a column 3.5 (SmolLM2-135M, 4 bits, eight rows). A sequence that is
+ * alone is fed the same way, for the same bits; that costs it 6 ms each time.
  */
 const fewTokens = 2
-/** Some graphs make the logits of every token: the most numbers of a piece beyond a chunk. */
+/**
+ * Some graphs compute the logits of every token: the maximum number of logits of a piece that is
+ * longer than a chunk.
+ */
 const maxLogits = 2 ** 25
 
 export class Scheduler {
   readonly waiting: Sequence[] = []
   readonly running: Sequence[] = []
   readonly slots: Slots
-  /** Prompt tokens of a sequence that is alone, in one step. */
+  /** Prompt tokens per step of a sequence that is alone. */
   private readonly aloneSize: number
-  /** Up to this many tokens behind others are fed one by one. */
+  /** Maximum tokens that are fed one by one, after the prompt. */
   private readonly fewTokens: number
-  /** Answered tokens have the same bits however they are cut. */
+  /** Whether tokens after the prompt have the same bits however they are cut. */
   private readonly readsSteps: boolean
   private readonly hasMarks: boolean
   private readonly masks: readonly Uint32Array[]
-  /** Where the first feed of a sequence takes its reused tokens from. */
+  /** The slot from which the first feed of a sequence copies its reused tokens. */
   private readonly copies = new Map<Sequence, number>()
-  /** Sequences of which one made the model fail: each runs alone until it has caught up. */
+  /** Sequences that ran when the model failed: each runs alone until it has caught up. */
   private readonly suspects = new Set<Sequence>()
   private readonly place: (sequence: Sequence) => void
 
@@ -103,7 +108,7 @@ export class Scheduler {
     this.waiting.push(...sequences)
   }
 
-  /** Takes a finished sequence out and frees its slot; nothing happens if it is not here. */
+  /** Removes a finished sequence and frees its slot; does nothing if the sequence is not here. */
   remove(sequence: Sequence, isIntact = true): void {
     for (const list of [this.waiting, this.running]) {
       const at = list.indexOf(sequence)
@@ -117,8 +122,8 @@ export class Scheduler {
   }
 
   /**
-   * The model failed with these sequences together, and their slots are empty: each is computed
-   * again by itself.
+   * Handles a failure of the model with these sequences together: their slots are empty, and each
+   * sequence is computed again alone.
    */
   suspect(sequences: readonly Sequence[]): void {
     for (const sequence of sequences) {
@@ -130,7 +135,7 @@ export class Scheduler {
     }
   }
 
-  /** The next batch: admits while slots and budget last, then cuts the feeds. */
+  /** Returns the next batch: admits sequences while slots and budget last, then cuts the feeds. */
   next(): BatchEntry[] {
     const step: Step = {
       batch: [],
@@ -146,8 +151,8 @@ export class Scheduler {
     }
     for (const sequence of this.running)
       if (!sequence.isLate && !sequence.isDelayed) this.feed(sequence, step)
-    // A copy happens with the first feed, so no sequence is admitted whose first feed would have to
-    // wait.
+    // A copy happens with the first feed. So a sequence is only admitted if its first feed fits
+    // into this step.
     while (this.waiting.length > 0 && step.budget > 0) {
       const sequence = this.waiting[0]
       if ((sequence.wantsPromptRows && step.rowBudget <= 0) || !this.admit(sequence)) break
@@ -156,7 +161,7 @@ export class Scheduler {
     return step.batch
   }
 
-  /** Gives the first waiting sequence a slot. False if there is none. */
+  /** Gives the first waiting sequence a slot. Returns false if none is free. */
   private admit(sequence: Sequence): boolean {
     const placement = this.slots.take(sequence.options.promptIds, { reuses: !sequence.wantsPromptRows })
     if (!placement) return false
@@ -175,7 +180,10 @@ export class Scheduler {
     return true
   }
 
-  /** Adds the next feed of a sequence to a step, unless its prompt finds no budget left there. */
+  /**
+   * Adds the next feed of a sequence to a step, unless the step has too little budget left for its
+   * prompt.
+   */
   private feed(sequence: Sequence, step: Step): void {
     const { promptCount, cachedCount, tokens } = sequence
     const isPrompt = cachedCount < promptCount
@@ -201,7 +209,7 @@ export class Scheduler {
       sequence,
       feed: copyFrom === undefined ? plain : { ...plain, copyFrom },
       draft,
-      // Rows are those of the last tokens of a feed.
+      // The rows belong to the last tokens of a feed.
       logitsRow: isLast ? step.rowCount + plain.logitsCount - 1 - draft.tokens.length : -1,
       promptRow: promptRows > 0 ? step.rowCount : -1,
       isPlain: this.isPlain(sequence, plain),
@@ -209,7 +217,7 @@ export class Scheduler {
     step.rowCount += plain.logitsCount
   }
 
-  /** Where the next feed of a sequence ends. */
+  /** Returns the end of the next feed of a sequence. */
   private feedEnd(sequence: Sequence, isAlone: boolean): number {
     const { promptCount, cachedCount, tokens } = sequence
     if (sequence.replays) return this.plainEnd(sequence)
@@ -218,7 +226,7 @@ export class Scheduler {
     return this.slots.pieceEnd(cachedCount, promptCount, size)
   }
 
-  /** Records a computed feed. Which tokens of its draft are accepted is not known yet. */
+  /** Records a computed feed. It is not yet known which tokens of its draft will be accepted. */
   computed({ sequence, feed, draft, isPlain }: BatchEntry): void {
     sequence.cachedCount = feed.start + feed.tokens.length - draft.tokens.length
     if (isPlain) sequence.plainCount = sequence.cachedCount
@@ -229,7 +237,7 @@ export class Scheduler {
     if (sequence.cachedCount === sequence.tokens.length) this.suspects.delete(sequence)
   }
 
-  /** Whether the slot will hold, and the logits have, the bits of plain decoding. */
+  /** Returns whether the slot and the logits will have the bits of plain decoding. */
   private isPlain(sequence: Sequence, feed: Feed): boolean {
     if (!sequence.options.speculation || (this.readsSteps && feed.start >= sequence.promptCount)) return true
     if (this.slots.cutsFreely && feed.start < sequence.promptCount)
@@ -238,8 +246,8 @@ export class Scheduler {
   }
 
   /**
-   * Where plain decoding would cut: behind a chunk of the prompt, behind a drawn token, behind a
-   * forced run.
+   * Returns where plain decoding would cut: after a chunk of the prompt, after a drawn token, or
+   * after a forced run.
    */
   private plainEnd({ cachedCount, promptCount, counts }: Sequence): number {
     if (cachedCount < promptCount) return this.slots.pieceEnd(cachedCount, promptCount)
@@ -250,9 +258,9 @@ export class Scheduler {
   }
 
   /**
-   * The end of a feed of answered tokens that begins at `start`, where those up to `end` are known.
-   * Where any cut has the same bits, tokens go together once there are as many of them as rows: a
-   * run of n tokens costs about what n places cost in a run of n rows.
+   * Returns the end of a feed that begins at `start`, after the prompt, if the tokens up to `end`
+   * are known. If any cut gives the same bits, tokens are fed together once there are as many of
+   * them as rows: a run of n tokens costs about as much as n columns in a run of n rows.
    */
   private runEnd(start: number, end: number): number {
     const few = this.readsSteps ? this.running.length - 1 : this.fewTokens

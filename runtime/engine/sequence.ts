@@ -1,10 +1,10 @@
 /**
- * An output under way: its tokens, its place in the grammar, its text so far, and the rules by
+ * A sequence being written: its tokens, its state in the grammar, its text so far, and the rules by
  * which it ends.
  *
- * `accept` is the only way forward and holds the order of the stops (spec: end of sequence, stop
- * ids, stop strings, grammar finished, budget, context). A stop inside a constraint counts only
- * where the text before it is complete: soundness takes precedence over truncation.
+ * Only `accept` adds tokens, and it holds the order of the stops (spec: end of sequence, stop ids,
+ * stop strings, grammar finished, budget, context). A stop inside a constraint counts only if the
+ * text before it is complete: soundness takes precedence over truncation.
  */
 
 import { isAllowed, type Vocabulary } from "../../mask/index.ts"
@@ -30,16 +30,16 @@ import { WordBuffer } from "../stops/wordbuffer.ts"
 import type { Carried, TurnPiece } from "../turn/reading.ts"
 
 /**
- * How an answer ended: it is whole or a stop was met (`stop`), it was cut (`length`), the caller
- * ended it (`abort`), or it failed (`error`).
+ * How an answer ended: it is complete or a stop was found (`stop`), it was cut (`length`), the
+ * caller ended it (`abort`), or it failed (`error`).
  */
 export type FinishReason = "stop" | "length" | "abort" | "error"
 
 /**
- * A piece of an answer, or its end. `choice` is the index of the answer; its `finish` is its last
- * event. Each token of an answer is among the `tokens` of one event. Without tools and reasoning
- * there is text alone. `fields`: what happens to the values of the JSON text, where that was asked
- * for.
+ * A piece of an answer, or its end. `choice` is the index of the answer; `finish` is the last event
+ * of an answer. Each token of an answer is among the `tokens` of one event. Without tools and
+ * reasoning there are only text events. `fields`: the changes of the values of the JSON text, if
+ * requested.
  */
 export type GenerationEvent =
   | ({ choice: number; fields?: readonly FieldEvent[] } & TurnPiece & Carried)
@@ -50,21 +50,24 @@ export type GenerationEvent =
       finishReason: FinishReason
       /**
        * null: end of sequence, or the budget; a stop string, pattern or id; `complete`: the grammar
-       * ended; `closed`: it ended with the budget; `json`, `xml`, `tool_call`: what was waited for
-       * is whole; `repetition`.
+       * ended; `closed`: it ended with the budget; `json`, `xml`, `tool_call`: the text that
+       * `stopWhen` waits for is complete; `repetition`.
        */
       stopReason: string | number | null
       message?: string
-      /** Why it ended by `error`. */
+      /** The cause of the finish reason `error`. */
       error?: Error
-      /** Number of tokens without text. */
+      /** The last tokens, if they have no text. */
       certainty?: CertaintySpan
     }
 
-/** What `stream` yields. `call`: the value is in the arguments of this call, else in the text. */
+/**
+ * An event that `stream` yields. `call`: index of the call whose arguments contain the value;
+ * undefined if the text does.
+ */
 export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } & FieldEvent)
 
-/** Takes a token instead of drawing it. `logits` is the row alone, shape [V]. */
+/** Chooses a token in place of the sampler. `logits` is the row alone, shape [V]. */
 export type TakeToken = (logits: Float32Array, row: SampleRow) => SampleResult
 
 /** Facts about an accepted token. */
@@ -80,95 +83,109 @@ type Ending = [finishReason: FinishReason, stopReason: string | number | null, m
 export interface SequenceOptions {
   readonly vocabulary: Vocabulary
   readonly promptIds: readonly number[]
-  /** The answer goes on with the prompt's text. */
+  /** Whether the answer continues the prompt's text. */
   readonly continues?: boolean
-  /** The end of the prompt, where it is to be written again: bytes ahead of the answer. */
+  /** The bytes of the prompt's end that the healed answer writes again. */
   readonly prefix?: Uint8Array | undefined
   readonly params: SamplingParams
-  /** Takes the tokens instead of a sampler. */
+  /** Chooses the tokens in place of the sampler. */
   readonly take?: TakeToken | undefined
-  /** Rules of the caller. */
+  /** The caller's functions that change logits. */
   readonly processors?: readonly LogitsProcessor[]
-  /** Its walk through the constraint and the patterns that end it; null if it has neither. */
+  /**
+   * The walk through the constraint and the patterns that end the text; null if there is neither.
+   */
   readonly guide: Guide | null
-  /** There is a constraint. */
+  /** Whether there is a constraint. */
   readonly isConstrained: boolean
-  /** The empty text satisfies it. */
+  /** Whether the empty text satisfies the constraint. */
   readonly isComplete?: boolean
-  /** Verdicts may include forced runs behind their tokens. */
+  /** Whether verdicts may include the forced runs that follow their tokens. */
   readonly takesRuns?: boolean
-  /** There are patterns that end the text. */
+  /** Whether there are patterns that end the text. */
   readonly hasPatterns?: boolean
-  /** With a constraint: complete the answer when the budget ends. */
+  /** Whether a constrained answer is completed when the budget ends. */
   readonly closes: boolean
-  /** With a constraint: words are banned, so a drawn token may be refused. */
+  /** Whether words are banned from a constrained answer, so that a drawn token may be refused. */
   readonly bansWords?: boolean
-  /** Banned words that the constraint cannot do without. */
+  /** Banned words that the constraint cannot avoid. */
   readonly lostWords?: readonly string[]
   readonly stops: StopStrings
   readonly stopWhen?: StopWhenKind | null
   readonly repetition?: { min: number; max: number; count: number } | null
-  /** Events end at words. */
+  /** Whether events end only between words. */
   readonly byWords?: boolean
-  /** Control tokens are a part of the text. */
+  /** Whether control tokens are part of the text. */
   readonly spellsControls?: boolean
   readonly stopTokenIds: ReadonlySet<number>
   readonly includesStop: boolean
   readonly ignoresEnd: boolean
   readonly minTokens: number
   readonly maxTokens: number
-  /** Events say how sure the model was of their tokens. */
+  /** Whether events report how sure the model was of their tokens. */
   readonly confidence?: boolean
-  /** Alternatives of each token of the prompt; null: no log-probabilities of it. */
+  /**
+   * Number of alternatives for each token of the prompt; null if no log-probabilities are
+   * requested.
+   */
   readonly promptLogprobs?: number | null
   readonly contextLength: number
   readonly choice: number
-  /** How drafts are made and judged; null: there are none. */
+  /** How drafts are made and verified; null if there are none. */
   readonly speculation?: Speculation | null
-  /** What the output may repeat, for drafts. */
+  /** Text that the output may repeat, for drafts. */
   readonly predictionIds?: readonly number[]
   readonly emit: (event: GenerationEvent) => void
 }
 
 export class Sequence {
   readonly options: SequenceOptions
-  /** Prompt, then output. */
+  /** The tokens of the prompt, then those of the output. */
   readonly tokens: number[]
   readonly counts: TokenCounts
   readonly logprobs: TokenLogprobs[] = []
-  /** Of the prompt's tokens, as far as they are known; nothing is before the first. */
+  /**
+   * The log-probabilities of the prompt's tokens so far. The first token has none, since nothing
+   * precedes it.
+   */
   readonly promptLogprobs: (TokenLogprobs | null)[] = [null]
-  /** The budget's rule forbade a drawn token. */
+  /** Whether the budget's rule forbade a drawn token. */
   hasClosed = false
-  /** Events wait for `release`: a forced run is one of them. */
+  /** Whether events wait for `release`, so that a forced run is one event. */
   isHeld = false
-  /** Row of an unconstrained sequence, given with the slot. Shape [W]. */
+  /** Mask of an unconstrained sequence, assigned with the slot. Shape [W]. */
   ownMask: Uint32Array | undefined
-  /** The outlook whose forced run has been taken: its mask says what may follow the last token. */
+  /** The outlook whose forced run has been accepted: its mask is the one for the next token. */
   outlook: Outlook | undefined
-  /** Tokens were taken out of the mask. */
+  /** Whether tokens were removed from the mask. */
   isNarrowed = false
-  /** Waits for an answer about its last draw: it takes no part in a step until then. */
+  /** Whether it waits for an answer about its last draw: until then it takes no part in a step. */
   isLate = false
-  /** Its draft is late, and its tokens depend on it: it takes no part in this step. */
+  /** Whether its draft is late, and its tokens depend on it: then it takes no part in this step. */
   isDelayed = false
-  /** Its guide has been asked about its last draw. */
+  /** Whether its guide has been asked about its last draw. */
   isAsked = false
-  /** Its last token was taken before the verdict, which can only be that the text goes on. */
+  /**
+   * Whether its last token was accepted before its verdict, which can only be that the text
+   * continues.
+   */
   isPresumed = false
   slot = -1
-  /** How many of `tokens` the slot holds. */
+  /** Number of `tokens` that the slot holds. */
   cachedCount = 0
-  /** How many of them were computed as plain decoding computes them, to the bit. */
+  /** Number of those that were computed with the bits of plain decoding. */
   plainCount = 0
-  /** The tokens behind `plainCount` are computed again, as plain decoding does. */
+  /** Whether the tokens after `plainCount` are computed again, as plain decoding does. */
   replays = false
-  /** The draft behind the tokens in the next step. */
+  /** The draft that follows the tokens in the next step. */
   draft: Draft = noDraft
-  /** Proposed tokens that were verified, and those that stayed. Forced ones do not count. */
+  /**
+   * Number of proposed tokens that were verified, and of those that were accepted. Forced ones do
+   * not count.
+   */
   draftedCount = 0
   acceptedCount = 0
-  /** Prompt tokens that another request had computed. */
+  /** Prompt tokens that another request has computed. */
   reusedCount = 0
   forcedCount = 0
   text = ""
@@ -177,16 +194,16 @@ export class Sequence {
   message: string | undefined
   error: Error | undefined
   /**
-   * Parameters that the constraint overruled: bans were lifted, because nothing else would have
-   * been left.
+   * Parameters that the constraint overruled: their bans were lifted, because no other token was
+   * left.
    */
   readonly lifted = new Set<string>()
   /**
-   * Stop strings and patterns that were ordinary text: where the constraint was not complete, and
-   * below `min_tokens`.
+   * Stop strings and patterns that were treated as ordinary text: where the constraint was not
+   * complete, and before `min_tokens`.
    */
   readonly ignoredStops = { inside: new Set<string>(), early: new Set<string>() }
-  /** Microseconds of every mask filled, and of every token that the matcher accepted. */
+  /** Microseconds of every mask that was filled, and of every token that the matcher accepted. */
   readonly maskUs: number[] = []
   readonly acceptUs: number[] = []
   private readonly detokenizer: Detokenizer
@@ -196,20 +213,20 @@ export class Sequence {
   private readonly words: WordBuffer | null
   private readonly points: PatternPoints | null
   private readonly trail: CertaintyTrail | null
-  /** The text so far satisfies the constraint. */
+  /** Whether the text so far satisfies the constraint. */
   private isComplete: boolean
   /**
-   * Bytes written, those of the healed prompt among them and control tokens as the text spells
-   * them, and after how many of them the text was complete.
+   * Number of bytes written, including those of the healed prompt and of control tokens as the text
+   * spells them; and the byte counts at which the text was complete.
    */
   private byteCount = 0
   private readonly ends = new Set<number>()
-  /** Tokens whose text has not been sent. */
+  /** Tokens that no event has contained yet. */
   private unsent: number[] = []
   private unsentLogprobs: TokenLogprobs[] = []
   /** Text that waits for `release`. */
   private waiting = ""
-  /** All text, the held part too: what stop strings are judged by. */
+  /** All text, including the held part: stop strings are searched in it. */
   private written = ""
 
   constructor(options: SequenceOptions) {
@@ -244,15 +261,15 @@ export class Sequence {
   }
 
   /**
-   * Whether each token of the prompt is to be judged. The first of several answers does it for all
-   * of them.
+   * Whether the log-probabilities of the prompt's tokens are still to be computed. The first of
+   * several answers does it for all of them.
    */
   get wantsPromptRows(): boolean {
     const { promptLogprobs, choice } = this.options
     return typeof promptLogprobs === "number" && choice === 0 && this.promptLogprobs.length < this.promptCount
   }
 
-  /** Tokens that may still be written. */
+  /** Number of tokens that may still be written. */
   get left(): number {
     const { maxTokens, contextLength } = this.options
     return Math.min(maxTokens - this.outputCount, contextLength - this.tokens.length)
@@ -262,13 +279,14 @@ export class Sequence {
     return this.finishReason !== undefined
   }
 
-  /** What may come next. Shape [W]. */
+  /** Mask of the tokens that may come next. Shape [W]. */
   get mask(): Uint32Array {
     return this.options.guide?.mask ?? this.ownMask!
   }
 
   /**
-   * Equal ids mean equal masks, over all sequences of an engine; undefined for a mask of its own.
+   * Equal ids mean equal masks, over all sequences of an engine; undefined if no other sequence
+   * shares the mask.
    */
   get maskId(): number | undefined {
     if (this.isNarrowed) return undefined
@@ -277,8 +295,8 @@ export class Sequence {
   }
 
   /**
-   * Fills the mask of an unconstrained sequence, which is always the same but for what was taken
-   * out of it.
+   * Fills the mask of an unconstrained sequence with the row that all such sequences share, and the
+   * stop ids.
    */
   fillFree(): void {
     const { vocabulary, stopTokenIds } = this.options
@@ -286,7 +304,9 @@ export class Sequence {
     for (const id of stopTokenIds) this.ownMask![id >>> 5] |= 1 << (id & 31)
   }
 
-  /** Whether `token` ends the output by itself, whatever the constraint would say of it. */
+  /**
+   * Returns whether `token` ends the output by itself, whatever the constraint's verdict would be.
+   */
   endsBy(token: number): boolean {
     return this.isEnd(token) || this.isStop(token)
   }
@@ -303,15 +323,15 @@ export class Sequence {
   }
 
   /**
-   * Whether the text cannot be complete behind `token`, nor anything be asked about it: then its
-   * verdict need not be waited for.
+   * Returns whether the verdict on `token` need not be waited for: the text cannot be complete
+   * after it, and no rule asks about it.
    */
   goesOnBehind(token: number): boolean {
     const { outlook } = this
     const { isConstrained, closes, bansWords, hasPatterns, stops, vocabulary } = this.options
     if (!outlook || outlook.least === 0 || !isConstrained) return false
     if (closes || bansWords || hasPatterns || stops.strings.length > 0) return false
-    // A control token that the grammar reads ends a text without a byte.
+    // A control token of the grammar can complete the text without writing a byte.
     if (vocabulary.name(token) !== undefined) return false
     const bytes = vocabulary.bytes(token)
     return bytes.length < outlook.least || (outlook.closer >= 0 && !bytes.includes(outlook.closer))
@@ -324,9 +344,9 @@ export class Sequence {
   }
 
   /**
-   * Appends a token that the mask allows, sends what text it completes, and ends the output where
-   * it ends. `verdict`: what the guide says of the token; none is needed for one that ends the
-   * output.
+   * Appends a token that the mask allows, sends the text that it completes, and ends the output if
+   * it has to end. `verdict`: the guide's verdict on the token; a token that ends the output needs
+   * none.
    */
   accept(token: number, { isForced = false, ...told }: TokenTold & { isForced?: boolean } = {}): void {
     if (this.options.isConstrained && isBarred(this.options.params, token)) this.lifted.add("logit_bias")
@@ -335,12 +355,12 @@ export class Sequence {
     const end = this.advance(token, told)
     if (!end) return
     const [finishReason, stopReason, message] = end
-    // What the budget's rule led to its end was closed, even if a token was left.
+    // If the budget's rule has shaped the text, its end counts as closed, even if a token was left.
     const isClosed = this.hasClosed && (stopReason === null || stopReason === "complete")
     this.finish(finishReason, isClosed && finishReason === "stop" ? "closed" : stopReason, message)
   }
 
-  /** How the output ends by this token; undefined when it goes on. */
+  /** Returns how the output ends with this token; undefined if it continues. */
   private advance(token: number, { logprobs, verdict, certainty }: TokenTold): Ending | undefined {
     const { isConstrained, minTokens } = this.options
     const isEnd = this.isEnd(token)
@@ -380,7 +400,7 @@ export class Sequence {
     return [isConstrained && !isWhole ? "length" : "stop", "repetition"]
   }
 
-  /** The guide's verdict on a token. */
+  /** Records the guide's verdict on a token. */
   private read(token: number, { isAccepting, ends, points, acceptUs }: Verdict): void {
     const { isConstrained, vocabulary } = this.options
     if (points) this.points?.add(points)
@@ -392,7 +412,7 @@ export class Sequence {
     else {
       const name = this.options.spellsControls ? vocabulary.name(token)! : ""
       this.byteCount += encoder.encode(name).length
-      // It writes nothing that could be complete before its end.
+      // It has no text inside which the constraint could be complete, so only its end counts.
       if (ends && isAccepting) this.ends.add(this.byteCount)
     }
   }
@@ -413,13 +433,15 @@ export class Sequence {
     this.emitText("")
   }
 
-  /** Forgets the part of the slot beyond plain decoding: the next token needs exact logits. */
+  /**
+   * Forgets the tokens that were not computed by plain decoding: the next token needs exact logits.
+   */
   rewind(): void {
     this.cachedCount = this.plainCount
     this.replays = true
   }
 
-  /** The slot is empty: all tokens are computed again, as plain decoding does. */
+  /** Records that the slot is empty: all tokens are computed again, as plain decoding does. */
   restart(): void {
     this.plainCount = 0
     this.rewind()
@@ -441,7 +463,7 @@ export class Sequence {
     if (finishReason === "stop" && this.outputCount < minTokens) this.lifted.add("min_tokens")
     if (finishReason === "stop" && ignoresEnd && isConstrained) this.lifted.add("ignore_eos")
     if (lostWords.some((word) => this.written.includes(word))) this.lifted.add("bad_words")
-    // After a stop string nothing is held.
+    // After a stop string no text is held.
     this.send(this.watch.flush())
     if (this.words) this.emitText(this.words.flush())
     if (this.unsent.length > 0) this.emitText("", true)
@@ -475,7 +497,7 @@ export class Sequence {
     this.unsentLogprobs = []
   }
 
-  /** Whether `stop` ends the text behind its first `length` units. */
+  /** Returns whether `stop` ends the text after its first `length` units. */
   private endsAt(length: number, stop: string): boolean {
     if (!this.wasComplete(length)) {
       this.ignoredStops.inside.add(stop)
@@ -487,8 +509,8 @@ export class Sequence {
   }
 
   /**
-   * Whether the first `length` units of the output are an accepted text. Asked where a stop ends,
-   * so near the end.
+   * Returns whether the constraint accepts the first `length` units of the output. It is called for
+   * stops, which lie near the end.
    */
   private wasComplete(length: number): boolean {
     if (!this.options.isConstrained) return true
@@ -499,13 +521,13 @@ export class Sequence {
 
 const encoder = new TextEncoder()
 
-/** Whether a request biases `token` as one biases what must not come. */
+/** Returns whether a request biases `token` so strongly that it must not come. */
 function isBarred({ biasIds, biasValues }: SamplingParams, token: number): boolean {
   const at = biasIds.indexOf(token)
   return at >= 0 && biasValues[at] <= -100
 }
 
-/** Whether the row lets the token through: the check after every draw. */
+/** Returns whether the row allows the token. This is checked after every draw. */
 export function isLegal(row: Uint32Array, token: number): boolean {
   return isAllowed(row, token)
 }

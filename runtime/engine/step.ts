@@ -2,8 +2,8 @@
  * One step of all running sequences: draft ▸ schedule ▸ forward in the model's thread ∥ fill masks
  * ▸ sample ▸ accept ▸ emit.
  *
- * Here are the parts that concern the batch; what happens to a row once it has logits is in
- * `rows.ts`. An error in the work for one sequence ends only that sequence, and the step continues.
+ * This file has the parts that concern the whole batch; `rows.ts` handles the rows that have
+ * logits. An error in the work for one sequence ends only that sequence, and the step continues.
  */
 
 import type { GuideHost } from "../guides/guide.ts"
@@ -25,8 +25,9 @@ export interface StepperParts extends RowParts {
 }
 
 /**
- * Rows with feeds of several lengths are runs of their own, and with more rows than these a place
- * in the run of all costs less than one in such a run.
+ * Maximum number of rows for which guides look ahead. Rows with feeds of different lengths need
+ * separate runs, and with more rows a column in the run of all rows costs less than one in such a
+ * run.
  */
 const maxAheadRows = 3
 
@@ -54,7 +55,7 @@ export class Stepper {
     await this.rows.resume()
     await this.draft()
     const batch = this.scheduler.next()
-    // All running sequences wait for late masks.
+    // All running sequences wait for late answers of their guides.
     if (batch.length === 0) return this.rows.pause()
     const { ms } = this.metrics
     const startedAt = performance.now()
@@ -74,9 +75,9 @@ export class Stepper {
   }
 
   /**
-   * Runs the model, while masks are filled. Undefined when it failed on this batch: then one of its
-   * sequences is to blame, and each of them is computed again by itself. Throws when the model's
-   * thread has ended.
+   * Runs the model while masks are filled. Returns undefined if the model failed on this batch: one
+   * of its sequences caused the failure, so each of them is computed again alone. Throws if the
+   * model's thread has ended.
    */
   private async forward(batch: readonly BatchEntry[]): Promise<Float32Array | undefined> {
     const { model } = this.parts
@@ -91,7 +92,7 @@ export class Stepper {
       )
       return await forward
     } catch (error) {
-      // A started run is always awaited.
+      // A run that was started is always awaited.
       await isDone
       if (model.isDead || model.isRestarting) throw error
       this.parts.log(`step failed: ${(error as Error).message}`)
@@ -113,8 +114,8 @@ export class Stepper {
   }
 
   /**
-   * How far guides look ahead for the next step: as far as a run of one row alone is worth it, and
-   * to guesses if nothing else drafts.
+   * Returns how far guides look ahead for the next step: to forced tokens if a separate run for one
+   * row pays, and also to guesses if nothing else makes drafts.
    */
   private outreach(): Rows["outreach"] {
     const rows = this.scheduler.running.length
@@ -123,8 +124,7 @@ export class Stepper {
   }
 
   /**
-   * Tokens that the next forward may run ahead with. Forced ones go first: they are no draft, and
-   * cost nothing.
+   * Finds drafts for the next forward. Forced tokens go first: they are no draft, and cost nothing.
    */
   private async draft(): Promise<void> {
     const { speculator } = this
@@ -157,27 +157,26 @@ export class Stepper {
         else this.delay(sequence)
       }
     } catch (error) {
-      // A draft only saves time: the answers continue without it.
+      // A draft only saves time, so the answers continue without it.
       this.parts.log(`drafts end: ${(error as Error).message}`)
       this.speculator = null
     }
     this.metrics.ms.draft += performance.now() - startedAt
   }
 
-  /**
-   * Tokens that are judged by ratio depend on the draft: it is waited for, by the sequence alone.
-   */
+  /** Makes a sequence wait for its draft: tokens that are judged by ratio depend on the draft. */
   private delay(sequence: Sequence): void {
     sequence.isDelayed = sequence.options.speculation?.verify === "reject"
   }
 
   /**
-   * Records the gain and the cost of the step's drafts. A step without drafts gives the cost to
-   * compare with.
+   * Records what the step's drafts gained and cost. A step without drafts gives the cost to compare
+   * with.
    */
   private countDrafts(batch: readonly BatchEntry[], cursors: readonly Cursor[], elapsedMs: number): void {
     const withDrafts = cursors.filter(({ entry }) => entry.draft.tokens.length > 0)
-    // Prompts cost the same with and without drafts.
+    // The time of a prompt is the same with and without drafts, so steps with prompts are not
+    // compared.
     const isComparable = batch.every(({ sequence, feed }) => feed.start >= sequence.promptCount)
     if (isComparable && withDrafts.length === 0) {
       this.costs.observe(batch.length, elapsedMs, this.metrics.steps)
@@ -201,12 +200,14 @@ export class Stepper {
     this.leave(sequence)
   }
 
-  /** `isIntact`: the contents of the slot are valid. */
+  /**
+   * Ends a sequence with an error. `isIntact`: whether the contents of its slot are still valid.
+   */
   fail(sequence: Sequence, error: Error, isIntact = true): void {
     this.rows.fail(sequence, error, isIntact)
   }
 
-  /** A finished sequence leaves its slot; the next step begins without it. */
+  /** Removes a finished sequence from its slot before the next step. */
   leave(sequence: Sequence, isIntact = true): void {
     this.metrics.finished[sequence.finishReason!]++
     this.metrics.cachedTokens += sequence.reusedCount

@@ -4,13 +4,16 @@
 import { type CertaintySpan, FieldCertainty } from "./certainty.ts"
 import { type FieldEvent, FieldReader } from "./reader.ts"
 
-/** A closed value, with the call that it is in, or none for the text. */
+/**
+ * A closed value, with the index of the call whose arguments contain it; without one if the text
+ * contains it.
+ */
 export type ClosedField = FieldEvent & { readonly type: "close"; readonly call?: number }
 
 /** The reader of one JSON text. */
 class JsonFields {
   private readonly reader = new FieldReader()
-  /** Null: the request did not ask how sure the model was. */
+  /** Null if the request did not ask how sure the model was. */
   private readonly certainty: FieldCertainty | null
 
   constructor(isJudged: boolean) {
@@ -40,8 +43,8 @@ export class AnswerFields {
   private readonly isJudged: boolean
 
   /**
-   * `isJson`: the text of the answer is a JSON text. `isJudged`: closed values say how sure the
-   * model was.
+   * `isJson`: whether the text of the answer is JSON. `isJudged`: whether closed values report how
+   * sure the model was.
    */
   constructor(isJson: boolean, isJudged: boolean) {
     this.isJudged = isJudged
@@ -53,7 +56,10 @@ export class AnswerFields {
     this.areCustom[call] = isCustom
   }
 
-  /** Adds text of the answer, or of the arguments of `call`. `span`: the tokens that wrote it. */
+  /**
+   * Adds a piece of the answer's text, or of the arguments of `call`. `span`: the tokens that wrote
+   * the piece.
+   */
   push(text: string, call: number | null, span?: CertaintySpan): readonly FieldEvent[] {
     if (call === null) return text === "" ? [] : this.kept(this.text?.push(text, span) ?? [], null)
     if (this.areCustom[call]) return []

@@ -1,9 +1,9 @@
 /**
- * The value that field events describe, built as they come.
+ * Builds the value that field events describe, event by event.
  *
- * Values open and close like brackets, so the open objects and arrays are a stack, and the last
- * part of a path says where in the innermost one a value belongs. After all events of a text this
- * is `JSON.parse` of it, after some of them a snapshot.
+ * Values open and close like brackets, so the open objects and arrays form a stack, and the last
+ * part of a path is the member of the innermost one. After all events of a text the value equals
+ * `JSON.parse` of it; after some of them it is a snapshot.
  */
 import type { FieldEvent } from "./reader.ts"
 import { type DeepPartial, setMember } from "./value.ts"
@@ -11,8 +11,9 @@ import { type DeepPartial, setMember } from "./value.ts"
 type Container = unknown[] | Record<string, unknown>
 
 /**
- * The value so far: closed values, strings as far as they are written, and no other open scalars.
- * Undefined: nothing is known yet. If a name comes twice, its last value counts. O(1) an event.
+ * Returns the value so far: closed values, open strings as far as they are written, and no other
+ * open scalars. Undefined if no value has begun. If a name occurs twice, its last value counts.
+ * O(1) an event.
  */
 export function foldFields<Value = unknown>(events: Iterable<FieldEvent>): DeepPartial<Value> | undefined {
   let root: unknown

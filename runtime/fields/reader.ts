@@ -1,11 +1,11 @@
 /**
- * The values of a JSON text while it is written: each opens with its first character, a string
- * grows, and a value closes when nothing that follows can change it.
+ * Reads the values of a JSON text while it is written: each opens with its first character, a
+ * string grows, and a value closes when no further text can change it.
  *
- * A pushdown automaton over UTF-16 units. It never looks back and never reads a unit twice, so any
- * cut of the text gives the same values. Its state is immutable: open objects and arrays are lists
- * of their closed members, linked from the latest to the first. So a fork copies a few fields, and
- * a returned value never changes.
+ * A pushdown automaton over UTF-16 units. It never looks back and never reads a unit twice, so the
+ * text may be cut anywhere and gives the same values. Its state is immutable: open objects and
+ * arrays are lists of their closed members, linked from the latest to the first. So a fork copies a
+ * few fields, and a returned value never changes.
  *
  * It holds the values that are open, with their members, and at most three bytes, an escape and
  * half a surrogate pair.
@@ -13,15 +13,15 @@
 import { decodeWhole } from "../model/detokenizer.ts"
 import { type DeepPartial, setMember } from "./value.ts"
 
-/** What a value of a JSON text is. */
+/** The kind of a JSON value. */
 export type FieldKind = "object" | "array" | "string" | "number" | "boolean" | "null"
 
 /**
- * A change of a value. `open` comes with its first character. `delta` is more of a string, decoded,
- * whole characters only. `close` comes with its last character, but for numbers, which the
- * character behind them ends. `logprob` and `mass`, if requested, are over the tokens that wrote
- * the value: the sum of their log-probabilities among the allowed tokens, and the product of the
- * shares that these had of the model's probability.
+ * A change of a value. `open` comes with its first character. `delta` is a further part of a
+ * string, decoded, whole characters only. `close` comes with the last character of the value; for a
+ * number, with the character after it. `logprob` and `mass`, if requested, cover the tokens that
+ * wrote the value: the sum of their log-probabilities among the allowed tokens, and the product of
+ * the probabilities that the model gave to the allowed tokens at each of them.
  */
 export type FieldEvent =
   | { readonly type: "open"; readonly path: string; readonly kind: FieldKind }
@@ -40,7 +40,7 @@ interface Level {
   /** JSON pointer. */
   readonly path: string
   readonly outer: Level | null
-  /** Name of the member that is read; objects only. */
+  /** Name of the member that is being read; objects only. */
   readonly name: string
   readonly members: Member | null
   readonly memberCount: number
@@ -78,27 +78,27 @@ export class FieldReader {
   private path = ""
   /** The string, name or number so far. */
   private text = ""
-  /** Characters added to the string by this piece. */
+  /** Characters that this piece added to the string. */
   private delta = ""
   private isName = false
-  /** The first half of a surrogate pair whose second half may follow; else "". */
+  /** The first half of a surrogate pair if its second half may follow; otherwise "". */
   private half = ""
   /** The digits of `\uXXXX` so far. */
   private digits = ""
-  /** The rest of a word, and its value. */
+  /** The rest of a word such as `true`, and its value. */
   private rest = ""
   private word: boolean | null = null
   /** The whole value once it is closed. */
   private whole: unknown
-  /** Bytes of a character that is not whole yet. */
+  /** The first bytes of an incomplete character. */
   private held = new Uint8Array(0)
-  /** Units that were read, for errors. */
+  /** Number of units read, for error messages. */
   private offset = 0
   private events: FieldEvent[] = []
 
   /**
-   * Reads a further piece of the text and returns its events. Bytes and texts may be cut anywhere.
-   * Throws SyntaxError if the text is not JSON, which a constrained text always is.
+   * Reads the next piece of the text and returns its events. Bytes and texts may be cut anywhere.
+   * Throws SyntaxError if the text is not JSON, which cannot happen with a constrained text.
    */
   push(piece: Uint8Array | string): readonly FieldEvent[] {
     let text = piece
@@ -124,15 +124,15 @@ export class FieldReader {
     return this.events
   }
 
-  /** Returns an independent reader at the same place. O(1). */
+  /** Returns an independent reader in the same state. O(1). */
   fork(): FieldReader {
     return Object.assign(new FieldReader(), this)
   }
 
   /**
-   * The value so far: closed values, strings as far as they are written, and no other open scalars.
-   * Undefined: nothing is known yet. Closed values are shared with the events. O(members of the
-   * open values).
+   * Returns the value so far: closed values, open strings as far as they are written, and no other
+   * open scalars. Undefined if no value has begun. Closed values are shared with the events.
+   * O(members of the open values).
    */
   snapshot<Value = unknown>(): DeepPartial<Value> | undefined {
     if (this.place === "end") return this.whole as DeepPartial<Value>
@@ -200,7 +200,7 @@ export class FieldReader {
     }
   }
 
-  /** Reads one unit behind a backslash: the letter of an escape, or a digit of `\uXXXX`. */
+  /** Reads one unit after a backslash: the letter of an escape, or a digit of `\uXXXX`. */
   private readEscape(unit: string): void {
     if (this.place === "escape" && unit === "u") {
       this.digits = ""
@@ -217,7 +217,10 @@ export class FieldReader {
     this.place = "string"
   }
 
-  /** Reads on in a string, up to its end, an escape or the end of the piece. Returns how far. */
+  /**
+   * Continues reading a string, up to its end, an escape or the end of the piece. Returns the
+   * offset where it stopped.
+   */
   private readString(piece: string, start: number): number {
     let at = start
     for (; at < piece.length; at++) {
@@ -235,7 +238,7 @@ export class FieldReader {
     return at + 1
   }
 
-  /** Adds to the string; half a surrogate pair waits for what follows. */
+  /** Appends to the string; the first half of a surrogate pair waits for the second. */
   private append(text: string): void {
     const all = this.half + text
     const last = all.charCodeAt(all.length - 1)
@@ -350,7 +353,7 @@ const escapes: Readonly<Record<string, string>> = {
   t: "\t",
 }
 
-/** For messages. */
+/** Names of what may come next, for error messages. */
 const expected: Readonly<Record<Exclude<Place, "end">, string>> = {
   value: "a value",
   firstItem: "a value",
@@ -366,8 +369,8 @@ const expected: Readonly<Record<Exclude<Place, "end">, string>> = {
 }
 
 /**
- * The value of a level that has `members`. If a name comes twice, the last member counts, as in
- * JSON.parse.
+ * Returns the value of a level that has `members`. If a name occurs twice, the last member counts,
+ * as in JSON.parse.
  */
 function builtOf(level: Level, members: Member | null): unknown {
   const list: Member[] = []
@@ -379,7 +382,7 @@ function builtOf(level: Level, members: Member | null): unknown {
   return object
 }
 
-/** A name as a part of a JSON pointer. */
+/** Escapes a name for a JSON pointer. */
 function escaped(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1")
 }

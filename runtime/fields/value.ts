@@ -1,6 +1,4 @@
-/**
- * Values that are partly unwritten.
- */
+/** Values of which a part is not written yet. */
 
 /** A value of which any part may be missing. */
 export type DeepPartial<Value> = Value extends readonly (infer Item)[]
@@ -11,7 +9,7 @@ export type DeepPartial<Value> = Value extends readonly (infer Item)[]
     ? { [Name in keyof Value]?: DeepPartial<Value[Name]> }
     : Value
 
-/** Sets a member of its own whatever the name is, `__proto__` included. */
+/** Sets an own member, whatever its name is; `__proto__` too. */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== "__proto__") object[name] = value
   else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })

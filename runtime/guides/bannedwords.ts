@@ -1,21 +1,21 @@
 /**
- * Words that a constrained text may not hold, whatever tokens spell them.
+ * Words that a constrained text may not contain, whatever tokens spell them.
  *
- * An automaton over bytes runs beside the machine of the constraint. A place is a pair: a state of
- * the machine and a node of the automaton. A place is open if some completion from there writes no
- * word. `completion` looks for one, shortest first, and the rule of `engine/closing.ts` keeps to
- * open places, so a ban never leads to a dead end.
+ * An automaton over bytes runs in parallel with the machine of the constraint. A place is a pair: a
+ * state of the machine and a node of the automaton. A place is open if some completion from it
+ * writes no word. `completion` searches for one, shortest first, and the rule of
+ * `engine/closing.ts` stays on open places, so a ban never leads to a dead end.
  */
 import { TokenBytes, TokenMark } from "../../grammar/lexeme/token.ts"
 import type { TokenMachine } from "../../mask/index.ts"
 import { StringAutomaton } from "../stops/automaton.ts"
 
-/** Instead of a node: a word has been written. */
+/** Value in place of a node: a word has been written. */
 export const Found = -(2 ** 30)
 
 /**
- * Maximum places that one search visits. A completion that it has not found by then counts as
- * absent.
+ * Maximum number of places that one search visits. If it has not found a completion by then, there
+ * counts as none.
  */
 const maxPlaces = 20_000
 /** Number of cached completions. */
@@ -35,10 +35,10 @@ export class BannedWords {
   readonly words: readonly string[]
   private readonly machine: TokenMachine
   private readonly automaton: StringAutomaton
-  /** By place. */
+  /** Cached completions by place. */
   private readonly kept = new Map<number, Uint8Array | null>()
 
-  /** `machine`: the constraint's machine. No word is empty. */
+  /** `machine`: the constraint's machine. No word may be empty. */
   constructor(machine: TokenMachine, words: readonly string[]) {
     this.machine = machine
     this.words = words
@@ -46,8 +46,8 @@ export class BannedWords {
   }
 
   /**
-   * The node after `bytes`, or `Found`. A negative node counts the next bytes that belong to no
-   * word.
+   * Returns the node after `bytes`, or `Found`. A negative node counts the bytes of a control token
+   * that are still to come; they belong to no word.
    */
   after(node: number, bytes: Uint8Array): number {
     let at = node
@@ -65,7 +65,9 @@ export class BannedWords {
     return this.automaton.ends[to] >= 0 || this.automaton.shorter[to] !== 0 ? Found : to
   }
 
-  /** Bytes that complete the text from a place and write no word; null: none were found. */
+  /**
+   * Returns bytes that complete the text from a place and write no word; null if none were found.
+   */
   completion(state: number, node: number): Uint8Array | null {
     const key = placeKey(state, node)
     const known = this.kept.get(key)
@@ -77,15 +79,16 @@ export class BannedWords {
   }
 
   /**
-   * Best first: by the bytes so far and the least that any completion has. Of each place the short
-   * completion is tried first, so the search branches only where that one writes a word.
+   * Best-first search, ordered by the bytes so far plus the least length of any completion. At each
+   * place the shortest completion is tried first, so the search only branches if that one writes a
+   * word.
    */
   private search(state: number, node: number): Uint8Array | null {
     const { machine } = this
     const seen = new Set([placeKey(state, node)])
     const waiting: Reached[][] = []
-    // The least may be underestimated, and then grow less than the bytes: no place may come before
-    // one that is done.
+    // The least length may be underestimated, and then the sum may fall along a path. `floor` keeps
+    // places out of the cost classes that are already done.
     const put = (reached: Reached, floor: number): void => {
       const cost = Math.max(floor, reached.length + machine.least(reached.state))
       waiting[cost] ??= []
@@ -113,7 +116,7 @@ export class BannedWords {
   }
 }
 
-/** Nodes are above −2^17 and below 2^17. */
+/** Nodes lie between −2^17 and 2^17. */
 function placeKey(state: number, node: number): number {
   return state * 2 ** 18 + node + 2 ** 17
 }

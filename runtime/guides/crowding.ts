@@ -1,14 +1,14 @@
 /**
- * How much longer work takes because other programs use the same cores.
+ * Estimates how much longer work takes because other programs use the same cores.
  *
- * Bounds in time are meant for a thread that runs. If twice as many threads as cores want to run,
- * or more, a bound is stretched by that factor: a constraint is not to blame for a busy machine.
+ * Time limits assume that a thread gets a core. If at least twice as many threads as cores want to
+ * run, a limit is multiplied by this factor: a constraint is not to blame for a busy machine.
  */
 import { availableParallelism, loadavg } from "node:os"
 
 /** Milliseconds between two readings of the load. */
 const maxAgeMs = 100
-/** Threads per core that count as usual. */
+/** Runnable threads per core that count as normal. */
 const usual = 2
 const maxFactor = 5
 
@@ -16,7 +16,7 @@ export class Crowding {
   private known = 1
   private seenAt = Number.NEGATIVE_INFINITY
 
-  /** 1 or more. 1 where the system has no load average. */
+  /** The factor, at least 1. It is 1 if the system has no load average. */
   get factor(): number {
     const now = performance.now()
     if (now - this.seenAt > maxAgeMs) {

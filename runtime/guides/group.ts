@@ -1,6 +1,6 @@
 /**
- * The walks of one request, in whichever thread they are, with everything needed to recreate them
- * in another thread.
+ * The walks of one request, independent of their thread, with everything needed to recreate them in
+ * another thread.
  */
 import { createHash } from "node:crypto"
 import { keyOf } from "../engine/compiled.ts"
@@ -17,11 +17,11 @@ export class ThreadedGuide extends Guide {
   isReleased = false
   /** Tokens that the walk has accepted. */
   readonly walked: number[] = []
-  /** Asked, and not answered. */
+  /** The token whose verdict has been requested and has not arrived. */
   token: number | undefined
   ahead = -1
   isLooking = false
-  /** To be sent by `flush`. */
+  /** Whether `flush` still has to send its request. */
   isQueued = false
 
   constructor(host: GuideHost, id: number, group: Group) {
@@ -30,19 +30,22 @@ export class ThreadedGuide extends Guide {
     this.group = group
   }
 
-  /** Where it is, for another thread. */
+  /** The position of the walk, for another thread. */
   get place(): GuidePlace {
     const { id, slot, walked, token, ahead, isLooking, outlook } = this
     const next = isLooking ? "look" : outlook && !outlook.isCut ? "seen" : "none"
     return { guide: id, slot, walked: [...walked], token, ahead, next }
   }
 
-  /** It has gone past a forced run. Behind a token that ends the text nothing is replayed. */
+  /**
+   * Records a forced run that the walk has accepted. After a token that ends the text nothing is
+   * replayed.
+   */
   walk(run: readonly RunStep[]): void {
     for (const { token, isExhausted } of run) if (!isExhausted) this.walked.push(token)
   }
 
-  /** An outlook has come from `thread`, whose mask lies in that thread's row. */
+  /** Records an outlook that came from `thread`, whose mask is in that thread's row. */
   see(outlook: Outlook, thread: WalkThread): void {
     this.isLooking = false
     this.outlook = outlook
@@ -50,33 +53,33 @@ export class ThreadedGuide extends Guide {
   }
 
   /**
-   * The walk goes to another thread. The mask that the engine has seen is copied: in that thread's
-   * row an earlier user of the slot may still be written.
+   * Prepares the walk for another thread. The mask that the engine has seen is copied: an earlier
+   * user of the slot may still write into the old thread's row.
    */
   detach(): void {
     if (this.outlook) this.mask = this.mask?.slice()
   }
 }
 
-/** Walks that share a constraint, and so a thread. */
+/** Walks that share a constraint, and therefore a thread. */
 export class Group {
   readonly id: number
   readonly request: WalkRequest
   /** Equal keys mean equal constraints. */
   readonly key: string | undefined
   guides: ThreadedGuide[] = []
-  /** Undefined: it waits for one. */
+  /** Undefined while it waits for a thread. */
   thread: WalkThread | undefined
   opening: Opening | undefined
-  /** Its compilation is not quick. */
+  /** Whether its compilation is not quick. */
   isSlow = false
-  /** When it began to wait for a thread of its own. */
+  /** performance.now() when it began to wait for a thread of its own. */
   delayedAt = 0
-  /** Its first mask was found in time. */
+  /** Whether its first mask was found in time. */
   isProven = false
-  /** Threads that ended while they worked for it. */
+  /** Number of threads that ended while they worked for it. */
   deathCount = 0
-  /** It was sent to be compiled at once or refused. */
+  /** Whether it was sent to be either compiled quickly or refused. */
   isTrial = false
   readonly resolve: (opening: Opening) => void
   readonly reject: (error: Error) => void
@@ -94,12 +97,15 @@ export class Group {
   }
 }
 
-/** Undefined for a constraint that JSON cannot represent: it is compiled each time. */
+/**
+ * Returns the key; undefined for a constraint that JSON cannot represent: that one is compiled each
+ * time.
+ */
 function keyHash({ input, policies }: NonNullable<WalkRequest["constraint"]>): string | undefined {
   if (!("kind" in input)) throw new Error("internal: a compiled constraint cannot change its thread")
   const hash = createHash("sha256")
   if (input.kind === "json" && typeof input.schema === "string") {
-    // A schema's text is not quoted first: it may be long.
+    // A schema's text may be long, so it is hashed without being quoted first.
     const key = keyOf({ ...input, schema: null }, policies)
     return key === undefined ? undefined : hash.update(`text ${key} `).update(input.schema).digest("base64")
   }

@@ -1,27 +1,30 @@
 /**
- * The likely continuation of a constrained text: guesses for drafts, made from the text's own
- * habits.
+ * Guesses the likely continuation of a constrained text for drafts, from the text's own habits.
  *
- * Marks follow marks: behind `",` this text breaks the line and opens the next name, behind a name
- * it closes the quotes and writes a colon and a space. So tokens are looked up twice. First,
- * exactly: the tokens that followed the last three or four tokens before are guessed again, words
- * included, for lists that repeat themselves. Second, by shape, in which all words are equal: the
- * tokens that followed the last four to one shapes are guessed if they are only marks. So a text
- * that has written one member of an object predicts the form of the next, whatever its name. The
- * continuation of a drawn word cannot be predicted, so a guess ends there. Words that the
- * constraint forces are mostly names, and have a shape of their own. A text without tokens counts
- * as one like `usualJson`. Only the two latest continuations of an ending count.
+ * Punctuation follows punctuation. After `",` a text may always break the line and open the next
+ * name; after a name it closes the quotes and writes a colon and a space. So tokens are looked up
+ * in two ways. First, exactly: the tokens that once followed the last three or four tokens are
+ * guessed again, words included, for lists that repeat themselves. Second, by shape, where all
+ * words have the same shape: the tokens that once followed the last one to four shapes are guessed
+ * if they are only punctuation. So a text that has written one member of an object predicts the
+ * form of the next, whatever its name. The continuation of a drawn word cannot be predicted, so a
+ * guess ends there. Words that the constraint forces are mostly names, and have a shape of their
+ * own. A text without tokens counts as one like `usualJson`. Only the two latest continuations of a
+ * suffix are kept.
  */
 import type { Vocabulary } from "../../mask/index.ts"
 
-/** Longest ending that is looked up, and the shortest ending for words. */
+/**
+ * Length of the longest suffix that is looked up, and of the shortest suffix that may predict
+ * words.
+ */
 const longest = 4
 const leastWords = 3
-/** In shapes: a token with letters, digits or characters beyond ASCII, drawn or forced. */
+/** Shapes of a token with letters, digits or characters beyond ASCII, drawn or forced. */
 const Word = -1
 const ForcedWord = -2
 
-/** How most models write JSON. */
+/** A text in the style in which most models write JSON. */
 const usualJson = '{"name": "value", "other": 5, "more": ["one", "two", 3], "last": {"inner": 7}}'
 
 export class Habits {
@@ -29,13 +32,11 @@ export class Habits {
   /** The last tokens and their shapes. */
   private tokens: number[] = []
   private shapes: number[] = []
-  /** By ending: its latest continuation, and the one before. */
+  /** For each suffix its latest continuation, and the one before. */
   private readonly behindTokens = new Map<string, readonly number[]>()
   private readonly behindShapes = new Map<string, readonly number[]>()
 
-  /**
-   * `encode`: the tokenizer, where the text is JSON. `before`: tokens that the text begins with.
-   */
+  /** `encode`: the tokenizer, if the text is JSON. `before`: tokens that the text begins with. */
   constructor(
     vocabulary: Vocabulary,
     encode: ((text: string) => readonly number[]) | null,
@@ -65,8 +66,8 @@ export class Habits {
   }
 
   /**
-   * Tokens that may come behind the text and `ahead`, the likeliest first. `forced`: which of those
-   * the constraint forces.
+   * Returns tokens that may follow the text and `ahead`, the likeliest first. `forced`: which
+   * tokens of `ahead` the constraint forces.
    */
   guesses(ahead: readonly number[], forced: readonly boolean[]): readonly number[] {
     const tokens = [...this.tokens, ...ahead].slice(-longest)
@@ -92,7 +93,7 @@ export class Habits {
     return isForced ? ForcedWord : Word
   }
 
-  /** Whether a name ends before it. */
+  /** Returns whether the token ends a name: it begins with a quote and a colon. */
   private isColon(token: number | undefined): boolean {
     const bytes = token === undefined ? [] : this.vocabulary.bytes(token)
     return bytes[0] === 0x22 && bytes[1] === 0x3a

@@ -1,6 +1,6 @@
 /**
- * Walks in the engine's own thread: each question is answered at once, an outlook when it is
- * awaited, so that the mask is filled while the model runs. There is no bound in time, since
+ * Walks in the engine's own thread. Each question is answered at once, but an outlook only when it
+ * is awaited, so that the mask is filled while the model runs. There is no time limit, since
  * constraints come from a trusted caller.
  */
 import type { Encode, Vocabulary } from "../../mask/index.ts"
@@ -18,7 +18,7 @@ export class LocalGuides implements GuideHost {
   }
   private readonly walks = new Map<Guide, Walk>()
 
-  /** `bind` finds or makes the machine of a request's constraint. */
+  /** `bind` returns the machine of a request's constraint, compiling it if needed. */
   constructor(parts: {
     vocabulary: Vocabulary
     encode: Encode
@@ -85,7 +85,7 @@ export class LocalGuides implements GuideHost {
     this.walks.clear()
   }
 
-  /** An error fails only this guide. */
+  /** Asks a walk. An error fails only this guide. */
   private answer<T>(guide: Guide, ask: (walk: Walk) => T): T | undefined {
     const walk = this.walks.get(guide)
     if (!walk || guide.failure) return undefined

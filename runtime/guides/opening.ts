@@ -1,6 +1,6 @@
 /**
- * From a request to its walks: compiles the constraint, heals the prompt, checks the budget,
- * compiles the patterns. The cost of all of it depends on the grammar, and every refusal happens
+ * Opens the walks of a request: compiles the constraint, heals the prompt, checks the budget,
+ * compiles the patterns. The cost of all this depends on the grammar, and every refusal happens
  * here.
  */
 import type { CompileOptions, Report } from "../../grammar/index.ts"
@@ -18,52 +18,55 @@ import { StopRegexes } from "../stops/stopregex.ts"
 import { BannedWords } from "./bannedwords.ts"
 import { Walk, type WalkOptions } from "./walk.ts"
 
-/** A request's options of its walks: plain data, unless its constraint is compiled already. */
+/**
+ * The options of a request that concern its walks. They are plain data, unless the constraint is
+ * already compiled.
+ */
 export interface WalkRequest {
   readonly constraint: { readonly input: ConstraintInput; readonly policies: CompileOptions } | null
-  /** The last tokens of the prompt, as many as `promptTailLength` says. */
+  /** The last tokens of the prompt; their number is `promptTailLength`. */
   readonly promptTail: readonly number[]
   /**
    * Maximum tokens at the prompt's end that are written again because a longer token could cover
    * them.
    */
   readonly maxHealed: number
-  /** Forced text is written in the tokenizer's own tokens. */
+  /** Whether forced text is written in the tokenizer's own tokens. */
   readonly forces: boolean
-  /** Complete the text within the budget. */
+  /** Whether the text must be completed within the budget. */
   readonly closes: boolean
   readonly maxTokens: number
   readonly contextLength: number
-  /** Tokens of the context behind the prompt. */
+  /** Number of tokens that the context has left after the prompt. */
   readonly room: number
   readonly takesForced: boolean
   readonly allowed: Uint32Array | null
   readonly stopTokenIds: readonly number[]
-  /** Stops are looked for in the text. */
+  /** Whether stop strings are searched in the text. */
   readonly hasStops: boolean
   readonly stopRegexes: readonly (string | RegExp)[]
-  /** Words that the constrained text may not hold. */
+  /** Words that the constrained text may not contain. */
   readonly badWords: readonly string[]
-  /** Tokens of the text that are written already: the walks accept them first. */
+  /** Tokens of the text that are already written: the walks accept them first. */
   readonly written?: readonly number[]
-  /** The report is requested, so it is made where the constraint is compiled. */
+  /** Whether the report is requested. Then it is made where the constraint is compiled. */
   readonly wantsReport: boolean
 }
 
 /** The result of opening the request. */
 export interface Opening {
   readonly report: Report | null
-  /** Milliseconds; 0 when it had been compiled before. */
+  /** Duration of the compilation in milliseconds; 0 if the constraint was cached. */
   readonly compileMs: number
   readonly isCached: boolean
-  /** Tokens of the prompt that are written again. */
+  /** Number of prompt tokens that are written again. */
   readonly drop: number
-  /** Their bytes. */
+  /** The bytes of those tokens. */
   readonly prefix: Uint8Array
-  /** The empty text is complete; it is the only one. */
+  /** Whether the empty text is complete, and whether it is the only text. */
   readonly isAccepting: boolean
   readonly isExhausted: boolean
-  /** Banned words without a known text of the constraint that avoids them. */
+  /** Banned words that every known text of the constraint contains. */
   readonly lostWords: readonly string[]
 }
 
@@ -78,14 +81,14 @@ function isJson({ constraint }: WalkRequest): boolean {
   return constraint !== null && "kind" in constraint.input && constraint.input.kind === "json"
 }
 
-/** Tokens of the prompt's end that a request sends along. */
+/** Returns the number of tokens of the prompt's end that a request sends along. */
 export function promptTailLength(vocabulary: Vocabulary): number {
   return tailBytes + vocabulary.maxTokenBytes
 }
 
 /**
- * `count` walks at the start. `bound`: the compiled constraint; null: any text. Throws RequestError
- * where no answer fits into the budget, or a pattern is refused, and GrammarError.
+ * Opens `count` walks at the start. `bound`: the compiled constraint; null if any text is allowed.
+ * Throws RequestError if no answer fits into the budget or a pattern is refused, and GrammarError.
  */
 export function openWalks(
   request: WalkRequest,
@@ -134,16 +137,16 @@ export function openWalks(
 }
 
 /**
- * Returns the context if it leaves the answer no more tokens than the budget does; null: only the
- * budget binds.
+ * Returns the context if it leaves the answer no more tokens than the budget does; null if the
+ * budget is the limit.
  */
 function contextBound({ maxTokens, room, contextLength }: WalkRequest): ContextBound | null {
   return maxTokens < room ? null : { contextLength, promptTokens: contextLength - room }
 }
 
 /**
- * Splits the words of a request, in its order, into those that can be avoided together and those
- * that cannot.
+ * Splits the banned words of a request, in their order, into those that can be avoided together and
+ * those that cannot.
  */
 function keepWords(
   matcher: Matcher,

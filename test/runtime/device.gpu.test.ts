@@ -45,7 +45,7 @@ describe.skipIf(!adapter)(`device (${adapter ?? "no adapter"})`, () => {
     expect(after).toEqual(before)
     expect(await sampler.sample(logits, 4, rows)).toEqual(before)
     expect(lines).toHaveLength(1)
-    expect(lines[0]).toMatch(/^device: lost \(.+\), sampler cpu from here on$/)
+    expect(lines[0]).toMatch(/^device: lost \(.+\), the CPU samples from now on$/)
     sampler.close()
   })
 

@@ -86,7 +86,9 @@ test("a constraint that was compiled elsewhere keeps its machine, if it is over 
   const stored = deserialize(file, vocabulary)
   expect(cache.stored(stored)).toBe(stored.machine)
   const other = Vocabulary.fromBytes([Uint8Array.of(0x61), null], { endIds: [1] })
-  expect(() => cache.stored(deserialize(file, other))).toThrow(/constraint: it is over another vocabulary/)
+  expect(() => cache.stored(deserialize(file, other))).toThrow(
+    /constraint: it was compiled for another vocabulary/,
+  )
 })
 
 test("control tokens that a grammar names are those of the engine's vocabulary", () => {
