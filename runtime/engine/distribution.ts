@@ -30,7 +30,7 @@ export class Distribution {
   }
 }
 
-/** 1, 2.5 and 5 of every power of ten from `first` to `last`, both of them powers of ten. */
+/** Returns 1, 2.5 and 5 times each power of ten from `first` to `last`, both powers of ten. */
 export function decades(first: number, last: number): number[] {
   const bounds: number[] = []
   const end = Math.round(Math.log10(last))
