@@ -1,12 +1,13 @@
 /**
- * Where the walks of each request are: at home, in the nursery, or in a thread that belongs to
- * their constraint.
+ * Decides in which thread the walks of each request run: at home, in the nursery, or in a thread
+ * that belongs to their constraint.
  *
- * One thread, the *home*, serves all quick constraints. While others run, an unknown constraint is
- * compiled in a second thread, the *nursery*, and moves home once its first mask is there. A
- * compilation that is not quick waits for a thread of its own. A constraint that holds up a shared
- * thread for longer keeps that thread, and all others move to another one, where their tokens are
- * replayed. Work above its bound is ended with its thread and fails alone.
+ * One thread, the *home*, serves all quick constraints. If others run there, an unknown constraint
+ * is compiled in a second thread, the *nursery*, and moves home once its first mask is found. A
+ * compilation that is not quick waits for a thread of its own. If a constraint holds up a shared
+ * thread for longer, it keeps that thread, and all others move to another one, where their tokens
+ * are replayed. Work that exceeds its time limit is ended together with its thread, and only its
+ * request fails.
  */
 import { GrammarError } from "../../grammar/index.ts"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
@@ -29,9 +30,9 @@ import { maxHeapMb, type PoolOptions, WalkThreads } from "./threads.ts"
 export interface WorkLimits {
   /** One compilation. Default 2,000. */
   compileMs: number
-  /** One mask, with the tokens that are forced before it. Default 1,000. */
+  /** One mask, including the forced tokens before it. Default 1,000. */
   maskMs: number
-  /** One completion of a text that must close in its budget, with its mask. Default 1,000. */
+  /** One completion of a text that must close in its budget, including its mask. Default 1,000. */
   completionMs: number
 }
 
@@ -43,14 +44,14 @@ export const defaultWorkLimits: Readonly<WorkLimits> = {
 
 export interface PlacementOptions extends PoolOptions {
   readonly limits: WorkLimits
-  /** Compilations at once that are not quick. */
+  /** Maximum number of compilations that run at once and are not quick. */
   readonly maxSlow: number
   readonly log: (line: string) => void
 }
 
 export interface PlacementHandlers {
   onAnswer(thread: WalkThread, answer: FromThread): void
-  /** The group has ended. */
+  /** Called when the group has ended. */
   onFailure(group: Group, error: Error): void
 }
 
@@ -59,15 +60,15 @@ export interface PlacementHandlers {
  * others in their thread.
  */
 export const patienceMs = 30
-/** How long opening a constraint waits for another one. */
+/** How long requests that are being opened wait for another one in their thread. */
 const openingPatienceMs = 250
-/** Maximum time of a compilation at home beside others. */
+/** Maximum time of a compilation at home if other requests run there. */
 const trialMs = 25
-/** How long the home waits if there is no other thread. */
+/** How long the home waits for a compilation if no other thread can be started. */
 const crowdedMs = 150
-/** How long work for a request that has ended may continue. */
+/** How long work may continue after its request has ended. */
 const abandonedMs = 20
-/** Interval of the checks of the threads, and the interval if none is at work. */
+/** Interval of the checks of the threads, and the interval if none of them works. */
 const watchMs = 8
 const quietWatchMs = 5_000
 /** A home that holds more bytes is replaced by a fresh one. */
@@ -90,11 +91,11 @@ export class Placement {
   private readonly options: PlacementOptions
   private readonly handlers: PlacementHandlers
   private readonly groups = new Map<number, Group>()
-  /** Groups that wait to be compiled, one at a time, with masks in between. */
+  /** Groups that wait to be compiled, one at a time; masks are filled in between. */
   private arriving: Group[] = []
   /**
-   * Constraints that were quick at home; and what becomes of a request for no more than each, where
-   * that is known.
+   * Keys of constraints that were quick at home. The value is the opening of a request that
+   * contains only the constraint, if it is known.
    */
   private known = new Map<string, PlainOpening | undefined>()
   /** Groups that wait for a thread of their own. */
@@ -118,13 +119,13 @@ export class Placement {
     })
   }
 
-  /** The refusal of a constraint that took too long a moment ago. */
+  /** Returns the refusal of a constraint that recently took too long. */
   refusalOf({ key }: Group): Error | undefined {
     const refusal = key === undefined ? undefined : this.refusals.get(key)
     return refusal && refusal.until > performance.now() ? refusal.error : undefined
   }
 
-  /** Sends a group with its guides to a thread, now or in its turn. */
+  /** Sends a group with its guides to a thread, at once or when it is its turn. */
   admit(group: Group): void {
     this.groups.set(group.id, group)
     this.watch ??= setInterval(() => this.inspect(), watchMs)
@@ -138,16 +139,16 @@ export class Placement {
   }
 
   /**
-   * Nothing of a known constraint can be refused but what a request asks for beside it: without
-   * that the thread is not waited for, and its first mask is found while the model reads the
-   * prompt.
+   * Sends a group with a known constraint to the home. The constraint itself cannot be refused
+   * again, so without further options the request does not wait for the thread, and its first mask
+   * is found while the model reads the prompt.
    */
   private sendKnown(group: Group, known: PlainOpening | undefined): void {
     const { maxHealed, closes, stopRegexes, badWords, wantsReport, written } = group.request
     const asksMore =
       maxHealed > 0 || closes || stopRegexes.length > 0 || badWords.length > 0 || wantsReport || written
     const isTold = known !== undefined && !asksMore
-    // If the answer is known already, the thread is woken for the first mask.
+    // If the answer is already known, the thread is only woken for the first mask.
     this.send(group, this.threads.home, isTold ? "tell" : "post")
     if (!isTold || !this.groups.has(group.id)) return
     group.opening = unpackOpening(known, group.request)
@@ -155,8 +156,8 @@ export class Placement {
   }
 
   /**
-   * Returns the group of an id if it is in `thread`: answers of other threads about it are
-   * outdated.
+   * Returns the group of an id if it is in `thread`; undefined otherwise: answers of other threads
+   * about it are outdated.
    */
   groupOf(id: number, thread: WalkThread): Group | undefined {
     const group = this.groups.get(id)
@@ -171,14 +172,17 @@ export class Placement {
     await this.threads.close()
   }
 
-  /** A constraint whose first mask was found in time counts as quick and moves home. */
+  /**
+   * Records that a constraint's first mask was found in time: it counts as quick and moves home.
+   */
   graduate(group: Group): void {
     const { thread, key } = group
     if (!thread || !this.threads.isShared(thread)) return
     const { home } = this.threads
     if (!group.isProven && key !== undefined) {
       if (this.known.size >= maxKnown) this.known.clear()
-      // If the prompt is healed, or tokens are written already, the text begins elsewhere.
+      // If the prompt is healed, or tokens are already written, the text does not begin at the
+      // start state.
       const { opening, request } = group
       const tellsAll = opening !== undefined && request.maxHealed === 0 && !request.written
       const next = tellsAll ? packOpening({ ...opening, compileMs: 0, isCached: true }, false) : undefined
@@ -205,7 +209,7 @@ export class Placement {
   private send(group: Group, thread: WalkThread, how: "post" | "tell" = "post"): void {
     const { compileMs } = this.options.limits
     group.thread = thread
-    // If nothing else waits, it may take longer.
+    // If no other request waits, the compilation may take longer than a trial.
     group.isTrial = !group.isSlow && compileMs > trialMs && this.hasOthers(group, thread)
     try {
       thread[how]({
@@ -224,15 +228,18 @@ export class Placement {
     for (const guide of group.guides) guide.detach()
   }
 
-  /** Whether a shared thread serves others besides `group`. */
+  /** Returns whether a shared thread serves other groups besides `group`. */
   private hasOthers(group: Group, thread: WalkThread): boolean {
     if (!this.threads.isShared(thread)) return false
     return this.arriving.length > 0 || this.groupsOn(thread).some((other) => other !== group)
   }
 
-  /** A thread has opened the group. `bytes`: what that thread keeps. */
+  /**
+   * Handles the message that a thread has opened the group. `bytes`: the memory that the thread
+   * holds.
+   */
   opened(group: Group, opening: Opening, bytes: number): void {
-    // A walk that was replayed had been opened before.
+    // A walk that was replayed was opened before.
     if (!group.opening) {
       group.opening = opening
       group.resolve(opening)

@@ -1,6 +1,6 @@
 /**
- * Matches of patterns in a text, code point by code point, as another thread found them: a remote
- * `RegexWatch`.
+ * The matches of patterns in a text, code point by code point, as another thread found them. It
+ * replaces a `RegexWatch` in this thread.
  */
 import type { RegexMatch } from "../stops/stopregex.ts"
 import type { PatternPoint } from "./walk.ts"
@@ -8,7 +8,7 @@ import type { PatternPoint } from "./walk.ts"
 export class PatternPoints {
   /** Matches that end at the last code point read, the longest first. */
   found: readonly RegexMatch[] = []
-  /** Units at the end of the text that a match could still take. */
+  /** Number of units at the end of the text that a match could still include. */
   depth = 0
   private waiting: PatternPoint[] = []
 
@@ -17,7 +17,7 @@ export class PatternPoints {
     this.waiting.push(...points)
   }
 
-  /** Reads one code point, whose result `add` has brought. */
+  /** Moves past one code point, whose result `add` has supplied. */
   push(_point: string): void {
     const next = this.waiting.shift()
     if (!next) throw new Error("internal: nothing is known of a code point")

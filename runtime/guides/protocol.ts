@@ -1,10 +1,11 @@
 /**
- * The messages between the engine's thread and a thread of walks, and the words that they share.
+ * The messages between the engine's thread and a thread of walks, and the words of memory that they
+ * share.
  *
  * Questions and answers travel through a message port. The thread of walks does not use its event
  * loop: it sleeps on a shared word until a message wakes it, within a few microseconds. While it
- * works, shared words say on what, so that the engine can see which work takes too long without
- * asking.
+ * works, shared words contain what it works on, so that the engine can see which work takes too
+ * long without asking.
  */
 import type { MessagePort } from "node:worker_threads"
 import type { TimedWork } from "../../grammar/deadline.ts"
@@ -21,32 +22,35 @@ import type { DraftedTokens } from "./draft.ts"
 import type { Opening, WalkRequest } from "./opening.ts"
 import type { Glimpse, Misfit, Outlook, Verdict } from "./walk.ts"
 
-/** Word of `signal`: raised with every question. */
+/** Index in `signal` of a word that is incremented with every question. */
 export const Asked = 0
-/** Raised with every answer. */
+/** Index of a word that is incremented with every answer. */
 export const Answered = 1
-/** Counts pieces of work; 0 = it sleeps. */
+/** Index of the count of pieces of work; the word is 0 while the thread sleeps. */
 export const Unit = 2
-/** Whose work the unit is: the owner of the guides. */
+/** Index of the owner of the current work: the request of its guides. */
 export const UnitOwner = 3
-/** What kind of work: an index of `unitKinds`. */
+/** Index of the kind of the current work, an index of `unitKinds`. */
 export const UnitKind = 4
-/** States of the machines that the thread keeps, counted when a walk is opened or left. */
+/**
+ * Index of the number of states of the thread's machines, updated when a walk is opened or left.
+ */
 export const StateCount = 5
 export const signalWords = 8
 
-/** Word of `shared`, which all threads have: ids of machines given out. */
+/** Index in `shared`, which all threads have: the number of machine ids given out. */
 export const MachineCount = 0
 /**
- * Raised when the first request begins to be prepared and when the last one has run, so it is odd
- * while there are some. A thread warms up only while it is even.
+ * Index of a word that is incremented when the first request begins to be prepared and when the
+ * last one has finished, so it is odd while there are requests. A thread warms up only while it is
+ * even.
  */
 export const BusyTurn = 1
 export const sharedWords = 8
 
-/** Each kind has a bound in time of its own. */
+/** The kinds of work. Each has its own time limit. */
 export const unitKinds = ["compile", "mask", "completion"] as const
-/** The error of each kind of work above its bound. */
+/** The error for each kind of work that exceeds its limit. */
 export const timedWork: Readonly<Record<UnitKindName, TimedWork>> = {
   compile: { what: "compiling the constraint takes", option: "compileMs" },
   mask: { what: "finding the tokens that may come next takes", option: "maskMs" },
@@ -61,28 +65,31 @@ export interface ThreadData {
   readonly shared: SharedArrayBuffer
   /** Masks by slot. Shape [slots, W]. */
   readonly rows: SharedArrayBuffer
-  /** The model's directory, whose tokenizer is read again here. */
+  /** The model's directory, from which the thread reads the tokenizer itself. */
   readonly model: string
   readonly dtype: string | undefined
   readonly width: number
-  /** Write samples through in pauses. */
+  /** Whether the thread warms up with samples during pauses. */
   readonly warms: boolean
-  /** The thread has a low priority. */
+  /** Whether the thread has a low priority. */
   readonly isPatient: boolean
-  /** Milliseconds for one mask, and for one completion. */
+  /** Maximum milliseconds for one mask, and for one completion. */
   readonly maskMs: number
   readonly completionMs: number
 }
 
-/** One walk of a request that is opened, perhaps somewhere on its way. */
+/**
+ * One walk of a request that is being opened. It may have accepted tokens already, in another
+ * thread.
+ */
 export interface GuidePlace {
   readonly guide: number
   readonly slot: number
-  /** Tokens that it has accepted. */
+  /** Tokens that the walk has accepted. */
   readonly walked: readonly number[]
   /**
-   * Its open questions: a token to accept, an outlook; `seen`: its outlook and the mask behind it
-   * are known.
+   * Its open questions: a token to accept, an outlook to find. `seen`: whether the engine already
+   * has its outlook and mask.
    */
   readonly token?: number | undefined
   readonly ahead: number
@@ -92,13 +99,13 @@ export interface GuidePlace {
 export type ToThread =
   | {
       kind: "open"
-      /** The request, for everything that its guides share. */
+      /** Identifies the request, for everything that its guides share. */
       owner: number
       places: readonly GuidePlace[]
       request: WalkRequest
-      /** Equal keys mean equal constraints; undefined: not kept. */
+      /** Equal keys mean equal constraints; undefined: the constraint is not cached. */
       key: string | undefined
-      /** Milliseconds for the compilation. */
+      /** Maximum milliseconds for the compilation. */
       compileMs: number
     }
   | { kind: "begin"; guide: number; slot: number }
@@ -128,7 +135,7 @@ export interface PlainOpening extends Omit<Opening, "report"> {
   readonly report: PlainReport | null
 }
 
-/** A report as plain data; its keywords where they were asked for. */
+/** A report as plain data, with its keywords if they were requested. */
 interface PlainReport {
   readonly reason: Report["reason"]
   readonly keywords: KeywordNote[] | undefined
@@ -139,7 +146,10 @@ export function packOpening({ report, ...opening }: Opening, wantsReport: boolea
   return { ...opening, report: report && { reason: report.reason, keywords } }
 }
 
-/** A report without keywords finds them when it is read, at the cost of the compilation. */
+/**
+ * Returns an opening with a report that finds its keywords when they are read, unless they came
+ * with the message. Finding them takes as long as the compilation.
+ */
 export function unpackOpening({ report, ...opening }: PlainOpening, request: WalkRequest): Opening {
   if (!report) return { ...opening, report: null }
   const notes = (): KeywordNote[] => report.keywords ?? notesOf(request)
@@ -147,7 +157,7 @@ export function unpackOpening({ report, ...opening }: PlainOpening, request: Wal
 }
 
 function notesOf({ constraint }: WalkRequest): KeywordNote[] {
-  // Only schemas have keywords, tools their schemas included.
+  // Only schemas have keywords, including the schemas of tools.
   if (!constraint || !("kind" in constraint.input)) return []
   if (constraint.input.kind !== "json" && constraint.input.kind !== "tools") return []
   return compile(constraint.input, { surface: "generate", ...constraint.policies }).report.keywords
@@ -178,7 +188,7 @@ export function packError(error: unknown): PackedError {
 
 export function unpackError({ message, grammar, request }: PackedError): Error {
   if (grammar) {
-    // The message names the path already.
+    // The message already contains the path.
     const bare = message.startsWith(`${grammar.path}: `) ? message.slice(grammar.path.length + 2) : message
     return new GrammarError(grammar.kind, grammar.path, bare)
   }

@@ -1,5 +1,5 @@
 /**
- * Routes walks: constraints that are plain data go to threads of their own, a constraint that the
+ * Routes walks: constraints that are plain data go to separate threads; a constraint that the
  * caller has compiled stays in this thread.
  */
 import type { DraftedTokens } from "./draft.ts"
@@ -27,7 +27,7 @@ export class RoutedGuides implements GuideHost {
     try {
       return await this.threaded.open(request, count, signal)
     } catch (error) {
-      // A schema with functions cannot be sent in a message.
+      // The request has a schema with functions, which cannot be sent in a message.
       if ((error as Error).name !== "DataCloneError") throw error
       return this.local.open(request, count)
     }

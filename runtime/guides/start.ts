@@ -1,6 +1,6 @@
 /**
- * The entry of a thread of walks: sets its priority before it loads its code, since loading takes a
- * while.
+ * Entry of a thread of walks. It sets the thread's priority before it loads the code, since loading
+ * takes a while.
  */
 import { workerData } from "node:worker_threads"
 import { makePatient, systemThread } from "./priority.ts"

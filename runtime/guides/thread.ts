@@ -1,5 +1,6 @@
 /**
- * One thread of walks, seen from the engine: messages in both directions, and a view of its work.
+ * One thread of walks as the engine sees it: messages in both directions, and a view of its current
+ * work.
  */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads"
@@ -29,23 +30,23 @@ export interface ThreadOptions {
   readonly shared: SharedArrayBuffer
   readonly warms: boolean
   readonly limits: { readonly maskMs: number; readonly completionMs: number }
-  /** Megabytes of its heap. */
+  /** Maximum megabytes of the thread's heap. */
   readonly maxHeapMb: number
-  /** It has a low priority. */
+  /** Whether the thread has a low priority. */
   readonly isPatient: boolean
 }
 
 export interface ThreadHandlers {
   onAnswer(thread: WalkThread, answer: FromThread): void
-  /** It ended by itself. */
+  /** Called if the thread ends by itself. */
   onDeath(thread: WalkThread, error: Error): void
 }
 
-/** The piece of work that the thread does. */
+/** The current work of the thread. */
 export interface Work {
   readonly owner: number
   readonly kind: UnitKindName
-  /** Milliseconds since it was first seen. */
+  /** Milliseconds since the engine first saw this work. */
   readonly age: number
 }
 
@@ -55,7 +56,7 @@ export class WalkThread {
   readonly number = ++threadCount
   isReady = false
   isDead = false
-  /** Bytes that it held when it last opened a walk. */
+  /** Bytes of its heap when it last opened a walk. */
   bytes = 0
   private systemThread = 0
   private readonly worker: Worker
@@ -66,7 +67,7 @@ export class WalkThread {
   private readonly handlers: ThreadHandlers
   private unit = 0
   private unitSince = 0
-  /** Milliseconds that it had waited for a core when the unit was first seen. */
+  /** Milliseconds that it had waited for a core when the engine first saw its current work. */
   private waitedBefore = 0
 
   constructor(options: ThreadOptions, handlers: ThreadHandlers) {
@@ -83,15 +84,15 @@ export class WalkThread {
     this.worker = new Worker(packageFile("dist/runtime/guides/start.js"), {
       workerData: data,
       transferList: [port2],
-      // Without this process's flags, of which a thread refuses some.
+      // Flags of this process are not passed on, since a thread refuses some of them.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: options.maxHeapMb },
     })
     this.port = port1
     port1.on("message", (answer: FromThread) => this.receive(answer))
     this.worker.on("error", (error) => this.die(error))
-    this.worker.on("exit", (code) => this.die(new Error(`it ended with code ${code}`)))
-    // An engine that is never closed must not keep its process alive.
+    this.worker.on("exit", (code) => this.die(new Error(`it exited with code ${code}`)))
+    // The thread must not keep the process alive if the engine is never closed.
     port1.unref()
     this.worker.unref()
   }
@@ -107,7 +108,7 @@ export class WalkThread {
   }
 
   /**
-   * Sends a question that may wait until the thread is woken, by `wake` or by the next question.
+   * Sends a question that can wait until the thread is woken, by `wake` or by the next question.
    */
   tell(question: ToThread): void {
     if (this.isDead) return
@@ -120,13 +121,13 @@ export class WalkThread {
     Atomics.notify(this.signal, Asked)
   }
 
-  /** Handles what has been answered so far, without the event loop. */
+  /** Handles the answers that have arrived, without the event loop. */
   drain(): void {
     for (let received = receiveMessageOnPort(this.port); received; received = receiveMessageOnPort(this.port))
       this.receive(received.message as FromThread)
   }
 
-  /** Blocks this thread until there is another answer, for `ms` milliseconds at most. */
+  /** Blocks this thread until another answer arrives, for at most `ms` milliseconds. */
   pause(ms: number, seen: number): void {
     Atomics.wait(this.signal, Answered, seen, ms)
   }
@@ -136,7 +137,7 @@ export class WalkThread {
     return Atomics.load(this.signal, Answered)
   }
 
-  /** Its current work; undefined: it waits. */
+  /** Returns its current work; undefined if it waits. */
   work(now: number): Work | undefined {
     const unit = Atomics.load(this.signal, Unit)
     if (unit !== this.unit) {
@@ -151,14 +152,14 @@ export class WalkThread {
   }
 
   /**
-   * Milliseconds of its present work in which others had the cores. Cost: a look at a file of the
-   * system.
+   * Milliseconds of its current work during which it had no core. Reading them takes a read of a
+   * system file.
    */
   get waited(): number {
     return waitedMs(this.systemThread) - this.waitedBefore
   }
 
-  /** States of the machines that it holds. */
+  /** Number of states of its machines. */
   get stateCount(): number {
     return Atomics.load(this.signal, StateCount)
   }
@@ -168,7 +169,7 @@ export class WalkThread {
     makePatient(this.systemThread)
   }
 
-  /** Ends it, whatever it does. */
+  /** Ends the thread, whatever it is doing. */
   async end(): Promise<void> {
     this.isDead = true
     this.port.close()
@@ -186,7 +187,7 @@ export class WalkThread {
 
   private die(error: Error): void {
     if (this.isDead) return
-    // Answers from before its end count.
+    // Answers that were sent before its end count.
     this.drain()
     this.isDead = true
     this.port.close()

@@ -1,7 +1,7 @@
 /**
- * Walks in threads of their own, so that no constraint can block the event loop or another request.
+ * Walks in separate threads, so that no constraint can block the event loop or another request.
  *
- * Questions are queued and go out as one message a thread; answers are kept until they are read.
+ * Questions are queued and sent as one message per thread; answers are kept until they are read.
  * `placement.ts` decides in which thread a walk is, and may move it: a walk is a function of its
  * request and its tokens, so its output does not change.
  */
@@ -17,8 +17,8 @@ import type { WalkThread } from "./thread.ts"
 import { type Glimpse, isMisfit, type Misfit, type Outlook, type Verdict } from "./walk.ts"
 
 /**
- * How long the engine's thread itself waits for an answer: a wake-up by the event loop takes 30 to
- * 50 µs.
+ * Milliseconds for which the engine's thread blocks until an answer arrives: a wake-up by the event
+ * loop takes 30 to 50 µs.
  */
 const blockMs = 0.3
 
@@ -109,7 +109,7 @@ export class ThreadedGuides implements GuideHost {
     for (const guide of queued) {
       guide.isQueued = false
       const { thread } = guide.group
-      // If the walk has no thread now, the question moves with it to the next one.
+      // If the walk has no thread now, its question is asked again in the next one.
       if (!thread || guide.isReleased) continue
       const step = steps.get(thread) ?? { accepts: [], looks: [] }
       steps.set(thread, step)
@@ -121,9 +121,7 @@ export class ThreadedGuides implements GuideHost {
     this.told.clear()
   }
 
-  /**
-   * The threads work by themselves; what is queued for them goes out beside the run of the model.
-   */
+  /** The threads work by themselves; queued questions are sent while the model runs. */
   prepare(): void {
     this.flush()
   }
@@ -286,7 +284,10 @@ export class ThreadedGuides implements GuideHost {
     })
   }
 
-  /** Answers of a thread about a walk that has moved to another thread are ignored. */
+  /**
+   * Returns the guide of an id if it is in `thread`: answers of a thread that a walk has left are
+   * ignored.
+   */
   private guideOf(id: number, thread: WalkThread): ThreadedGuide | undefined {
     const guide = this.byId.get(id)
     return guide?.group.thread === thread ? guide : undefined

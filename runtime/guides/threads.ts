@@ -1,34 +1,35 @@
 /**
  * The threads of an engine's walks: the *home*, which serves all quick constraints; the *nursery*,
- * where an unknown constraint is tried while others run; and threads that each belong to one slow
- * constraint.
+ * where an unknown constraint is compiled while others run; and threads that belong to one slow
+ * constraint each.
  */
 import { sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
 
 export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb" | "isPatient"> {
   /**
-   * Threads beside the home that are kept ready, the nursery first; those that are missing are
-   * started when needed.
+   * Number of threads besides the home that are kept ready, the nursery first. Missing ones are
+   * started when they are needed.
    */
   readonly spareCount: number
 }
 
-/** Of one thread's heap. */
+/** Maximum megabytes of one thread's heap. */
 export const maxHeapMb = 2_048
 /**
- * Threads that belong to one constraint each; twice as many where answers have begun, see `leave`.
+ * Maximum number of threads that belong to one constraint each; twice as many if answers have
+ * begun, see `leave`.
  */
 export const maxOwnedThreads = 4
 /** Milliseconds between the starts of spare threads. */
 const startGapMs = 2_000
 /**
- * How long such a thread is kept for the next request with its constraint, and how long if its
- * memory is needed for others.
+ * How long a thread of one constraint is kept idle for the next request with that constraint, and
+ * how long if it was a shared thread before.
  */
 const keptMs = 30_000
 const sharedKeptMs = 5_000
-/** A thread that holds more bytes is not given to another constraint. */
+/** A thread that holds more bytes is not reused for another constraint. */
 const maxReusedBytes = 256 << 20
 
 export class WalkThreads {
@@ -40,15 +41,15 @@ export class WalkThreads {
   private readonly threads = new Set<WalkThread>()
   private nurseryThread: WalkThread | undefined
   private readonly spares: WalkThread[] = []
-  /** By the key of their constraint, least recently used first. */
+  /** Threads by the key of their constraint, least recently used first. */
   private readonly owners = new Map<string, WalkThread>()
-  /** Homes that have grown too large: they end once they are idle. */
+  /** Homes that have become too large: they end once they are idle. */
   private readonly retiring = new Set<WalkThread>()
-  /** Threads that were shared before they were left to one constraint. */
+  /** Threads that were shared before they were given to one constraint. */
   private readonly left = new Set<WalkThread>()
-  /** Threads that belong to one constraint and have nothing to do, since when. */
+  /** Idle threads that belong to one constraint, and since when they are idle. */
   private readonly idleSince = new Map<WalkThread, number>()
-  /** Until the next spare thread is started. */
+  /** Timer until the next spare thread is started. */
   private gap: ReturnType<typeof setTimeout> | undefined
 
   constructor(options: PoolOptions, handlers: ThreadHandlers) {
@@ -77,12 +78,12 @@ export class WalkThreads {
     return [...this.threads]
   }
 
-  /** Whether no thread is at work. */
+  /** Returns whether no thread works. */
   isQuiet(now: number): boolean {
     return this.all.every((thread) => thread.work(now) === undefined)
   }
 
-  /** The thread that belongs to the constraint of `key`. */
+  /** Returns the thread that belongs to the constraint of `key`. */
   ownerOf(key: string | undefined): WalkThread | undefined {
     const owner = key === undefined ? undefined : this.owners.get(key)
     if (owner) this.own(key, owner)
@@ -104,8 +105,9 @@ export class WalkThreads {
   }
 
   /**
-   * A thread for one constraint: one that keeps nothing for another, or a fresh one, or one of
-   * those that `isIdle` where there are enough. `isPatient`: others go before a fresh one.
+   * Returns a thread for one constraint: one that has no constraint to keep; if there are too many
+   * threads, an idle one; otherwise a new one. `isPatient`: whether a new thread gets a low
+   * priority.
    */
   take(isIdle: (thread: WalkThread) => boolean, isPatient: boolean): WalkThread | undefined {
     const idle = [...this.owners].filter(([, thread]) => !this.isShared(thread) && isIdle(thread))
@@ -122,8 +124,8 @@ export class WalkThreads {
   }
 
   /**
-   * Leaves `thread`, the home or the nursery, to one constraint. False: there is no room for one
-   * more. There is more room where answers have begun.
+   * Gives `thread`, the home or the nursery, to one constraint. Returns false if there is no room
+   * for another thread. There is more room if answers of the constraint have begun.
    */
   leave(thread: WalkThread, isIdle: (thread: WalkThread) => boolean, isRunning: boolean): boolean {
     if (!this.makeRoom(isIdle, isRunning ? 2 * maxOwnedThreads : maxOwnedThreads)) return false
@@ -132,7 +134,7 @@ export class WalkThreads {
     return true
   }
 
-  /** Gives a shared thread that is lost a successor: the nursery becomes the home. */
+  /** Replaces a shared thread that is lost: the nursery becomes the home. */
   replace(thread: WalkThread): void {
     const spare = this.spares.indexOf(thread)
     if (spare >= 0) this.spares.splice(spare, 1)
@@ -144,15 +146,14 @@ export class WalkThreads {
     this.prepare()
   }
 
-  /** Retires the home: it serves its walks to their end. */
+  /** Retires the home: it serves its walks until they end. */
   retire(): void {
     this.retiring.add(this.home)
     this.replace(this.home)
   }
 
   /**
-   * Ends idle threads that were not used again. Returns whether other idle threads are kept for a
-   * while.
+   * Ends idle threads that were not used again. Returns whether other idle threads are still kept.
    */
   endIdle(isIdle: (thread: WalkThread) => boolean, now: number): boolean {
     for (const thread of this.retiring) if (isIdle(thread)) this.end(thread)
@@ -181,7 +182,7 @@ export class WalkThreads {
   }
 
   /**
-   * Starts the spare threads of the options one after the other: each takes 0.3 s of a core to load
+   * Starts the spare threads of the options one after the other: each needs 0.3 s of a core to load
    * its code, and the first requests need the cores too.
    */
   private prepare(): void {
@@ -198,8 +199,8 @@ export class WalkThreads {
   }
 
   /**
-   * Ends idle threads until there are fewer than `most` that belong to one constraint; whether it
-   * could.
+   * Ends idle threads until fewer than `most` belong to one constraint. Returns whether that was
+   * possible.
    */
   private makeRoom(isIdle: (thread: WalkThread) => boolean, most: number): boolean {
     const owned = this.ownedThreads()
@@ -225,7 +226,7 @@ export class WalkThreads {
   }
 }
 
-/** What a thread is kept under that has no constraint to keep. */
+/** Returns the key for a thread that has no constraint to keep. */
 function nameOf(thread: WalkThread): string {
   return `thread ${thread.number}`
 }

@@ -1,10 +1,10 @@
 /**
  * One sequence's walk through its constraint, its budget, and the patterns that end it. All work
- * whose cost depends on the grammar happens here, so that it can run in a thread of its own.
+ * with a cost that depends on the grammar happens here, so that it can run in a separate thread.
  *
- * A walk moves by tokens that were drawn (`accept`) and by those that are forced (`look`). It
- * answers in plain data: a `Verdict` a token, and an `Outlook`, which is the mask of the next draw
- * with the forced run before it.
+ * A walk moves by tokens that were drawn (`accept`) and by those that are forced (`look`). Its
+ * answers are plain data: a `Verdict` for each token, and an `Outlook`, which is the mask of the
+ * next draw with the forced run before it.
  */
 import { GrammarError } from "../../grammar/index.ts"
 import {
@@ -24,48 +24,50 @@ import { type RegexMatch, RegexWatch, type StopRegexes } from "../stops/stoprege
 import { type DraftedTokens, draftAlong } from "./draft.ts"
 import { Habits } from "./habits.ts"
 
-/** Matches of the patterns behind one code point. */
+/** Matches of the patterns that end with one code point. */
 export interface PatternPoint {
-  /** Units at the end of the text that a match could still take. */
+  /** Number of units at the end of the text that a match could still include. */
   readonly depth: number
   readonly found: readonly RegexMatch[]
 }
 
 /** The effect of an accepted token. */
 export interface Verdict {
-  /** The text so far is complete. */
+  /** Whether the text so far is complete. */
   readonly isAccepting: boolean
-  /** It is complete, and nothing may follow. */
+  /** Whether it is complete and nothing may follow. */
   readonly isExhausted: boolean
-  /** Where stops are looked for: after how many bytes of the token the text was complete. */
+  /**
+   * Byte counts within the token after which the text was complete, if stop strings are searched.
+   */
   readonly ends?: readonly number[]
-  /** One for each code point that the token completed, where there are patterns. */
+  /** One for each code point that the token completed, if there are patterns. */
   readonly points?: readonly PatternPoint[]
-  /** Microseconds that it took; undefined: no work was done. */
+  /** Duration in microseconds; undefined if no work was done. */
   readonly acceptUs?: number
   /**
-   * Tokens that are forced behind it, as far as no mask is needed to know them: they go into the
-   * model together with it.
+   * Forced tokens that follow it, up to the first for which a mask would be needed. They go into
+   * the model together with it.
    */
   readonly run?: readonly RunStep[]
   /** The likely continuation, if requested. */
   readonly draft?: GuessedTokens
 }
 
-/** Guesses that the constraint lets through, and tokens that it forces between them. */
+/** Guesses that the constraint allows, and the tokens that it forces between them. */
 export interface GuessedTokens {
   readonly tokens: readonly number[]
-  /** Which of them are forced. */
+  /** Whether each of them is forced. */
   readonly forced: readonly boolean[]
 }
 
 /**
- * The refusal of a token: behind it the rest of the text would not fit into the budget, or would
+ * The refusal of a token: after it the rest of the text would not fit into the budget, or would
  * need a banned word. The walk has not moved.
  */
 export interface Misfit {
   readonly why: Misfitting
-  /** A token that fits; −1: the text is complete, and may end. */
+  /** A token that fits; −1 if the text is complete and may end. */
   readonly next: number
 }
 
@@ -79,72 +81,81 @@ export interface RunStep extends Verdict {
 }
 
 export interface Outlook {
-  /** Tokens that are forced here, in order; the mask is that of the token behind them. */
+  /** Tokens that are forced next, in order. The mask is the one after them. */
   readonly run: readonly RunStep[]
-  /** The run was cut: more may be forced, and another look tells. */
+  /** Whether the run was cut: more tokens may be forced, and another look finds them. */
   readonly isCut: boolean
   readonly kind: RowKind
   /**
-   * Equal ids mean equal masks, over all sequences of a process; undefined for a mask of its own.
+   * Equal ids mean equal masks, over all sequences of a process; undefined if no other sequence
+   * shares the mask.
    */
   readonly maskId: number | undefined
   /**
-   * A lower bound of the bytes of any completion behind the run; 0 if the text is complete or none
-   * is known.
+   * A lower bound of the bytes of any completion after the run; 0 if the text is complete or no
+   * bound is known.
    */
   readonly least: number
-  /** A byte that every completion behind the run contains; −1: none is known. */
+  /** A byte that every completion after the run contains; −1 if none is known. */
   readonly closer: number
   /** Microseconds of every mask that was filled. */
   readonly fillUs: readonly number[]
 }
 
-/** What may follow after some more tokens, to which the walk does not move. */
+/** The tokens that may follow after some further tokens. The walk does not move there. */
 export interface Glimpse {
   readonly isOnly: boolean
   /** Tokens that are forced there. */
   readonly forced: readonly number[]
-  /** Shape [W]. */
+  /** Mask of the tokens that may come there. Shape [W]. */
   readonly mask: Uint32Array
 }
 
 export interface WalkOptions {
   readonly vocabulary: Vocabulary
-  /** Null: any text, which is searched for patterns. */
+  /** Null if any text is allowed, and only patterns are searched in it. */
   readonly matcher: Matcher | null
-  /** The last tokens of the prompt: forced tokens depend on some 64 bytes of it. */
+  /** The last tokens of the prompt: forced tokens depend on its last 64 bytes or so. */
   readonly promptTail: readonly number[]
-  /** Bytes at the start that write the end of the prompt again. */
+  /** Number of bytes at the start that write the end of the prompt again. */
   readonly prefixLength: number
   /** The tokenizer, for forced tokens; null: a token is forced only if the mask allows no other. */
   readonly encode: Encode | null
-  /** Complete the text within `left` tokens, without banned words; null: no such rule. */
+  /**
+   * Completes the text within `left` tokens and without banned words; null if there is no such
+   * rule.
+   */
   readonly closing: Closing | null
-  /** Tokens that may be written. */
+  /** Number of tokens that may be written. */
   readonly left: number
-  /** Forced tokens are accepted without logits. */
+  /** Whether forced tokens are accepted without logits. */
   readonly takesForced: boolean
-  /** Ids that a request allows; a forced token outside is drawn like any other. Shape [W]. */
+  /**
+   * Ids that the request allows; a forced token outside of them is drawn like any other. Shape [W].
+   */
   readonly allowed: Uint32Array | null
   readonly stopTokenIds: ReadonlySet<number>
-  /** Stops may end the text inside a token. */
+  /** Whether a stop string may end the text inside a token. */
   readonly marksEnds: boolean
   readonly stopRegexes: StopRegexes | null
-  /** The text is JSON: it ends with the bracket that matches its first one. */
+  /** Whether the text is JSON, so that it ends with the bracket that matches its first one. */
   readonly isJson: boolean
 }
 
-/** Longest run of one look, so that no step waits long. */
+/** Maximum tokens of a run in one look, so that no step waits long. */
 const maxRun = 128
 
 export class Walk {
   readonly options: WalkOptions
   private left: number
-  /** Forced tokens that come next, see `mask/prompt/forced.ts`. */
+  /** The forced tokens that come next, see `mask/prompt/forced.ts`. */
   private ahead: number[] = []
   /** The last tokens of prompt and text. */
   private tail: number[]
-  /** The byte that closes the text; −1: unknown, or none. Undefined: no token has been written. */
+  /**
+   * The byte that closes the text; −1 if it is unknown or there is none. Undefined: no token has
+   * been written.
+   */
   private closer: number | undefined
   private known: Habits | undefined
   private readonly detokenizer: Detokenizer | null
@@ -165,15 +176,15 @@ export class Walk {
     return this.options.matcher?.isAccepting() ?? true
   }
 
-  /** Whether nothing may be written at all. */
+  /** Whether the text may not have any tokens. */
   get isExhausted(): boolean {
     return this.options.matcher?.isExhausted() ?? false
   }
 
   /**
-   * Moves on by a token that was drawn from the mask, unless the rule of its closing forbids it.
-   * `ahead`: −1, not further; else past what is forced behind it as well, with a look at so many
-   * tokens behind that at most, which are guessed.
+   * Moves by a token that was drawn from the mask, unless the rule for closing forbids it. `ahead`:
+   * −1 moves no further. Otherwise the walk also accepts the forced tokens that follow, and guesses
+   * at most `ahead` tokens after them.
    */
   accept(token: number, ahead = -1): Verdict | Misfit {
     const { closing } = this.options
@@ -188,7 +199,7 @@ export class Walk {
   }
 
   /**
-   * Returns the guesses of the text's habits, up to the first token that the constraint refuses;
+   * Returns guesses from the text's habits, up to the first token that the constraint refuses;
    * undefined if there are none.
    */
   private guess(bound: number): GuessedTokens | undefined {
@@ -214,14 +225,14 @@ export class Walk {
     return forced.includes(false) ? { tokens, forced } : undefined
   }
 
-  /** Made when they are first asked for, of what is known of the text by then. */
+  /** Returns the habits. They are created at the first call, from the text so far. */
   private habits(): Habits {
     const { vocabulary, encode, isJson } = this.options
     this.known ??= new Habits(vocabulary, isJson ? encode : null, this.tail)
     return this.known
   }
 
-  /** Accepts the canonical tokens that are forced at its place. */
+  /** Accepts the canonical tokens that are forced next. */
   private runBehind(verdict: Verdict): RunStep[] {
     const run: RunStep[] = []
     const { encode, takesForced } = this.options
@@ -233,7 +244,7 @@ export class Walk {
       run.push(step)
       isOver = step.isExhausted
     }
-    // What is forced behind a cut is found anew, as by a walk that is replayed up to there.
+    // The tokens that are forced after a cut are computed again, as a replayed walk would do.
     if (run.length === maxRun) this.ahead = []
     return run
   }
@@ -244,7 +255,8 @@ export class Walk {
   }
 
   /**
-   * Goes through what is forced, and writes the tokens that may come next into `row`. Shape [W].
+   * Accepts the forced tokens, and writes the mask of the tokens that may come next into `row`.
+   * Shape [W].
    */
   look(row: Uint32Array): Outlook {
     const run: RunStep[] = []
@@ -256,7 +268,7 @@ export class Walk {
       const token = onlyToken(row)
       const isTaken = kind === "single" && this.options.takesForced && this.left > 0 && this.permits(token)
       const isCut = isTaken && run.length === maxRun
-      // What is forced behind a cut is found anew, as by a walk that is replayed up to there.
+      // The tokens that are forced after a cut are computed again, as a replayed walk would do.
       if (isCut) this.ahead = []
       if (!isTaken || isCut) return { run, isCut, kind, fillUs, ...this.place() }
       const step = this.step(token)
@@ -266,14 +278,14 @@ export class Walk {
     }
   }
 
-  /** The facts of an outlook beside its mask. */
+  /** Returns the fields of an outlook other than its mask. */
   private place(): Pick<Outlook, "maskId" | "least" | "closer"> {
     return { maskId: this.maskId(), least: this.options.matcher?.least() ?? 0, closer: this.closer ?? -1 }
   }
 
   /**
-   * Moves to the place of a walk that has accepted `token`, with the same tokens forced from there
-   * on.
+   * Moves by a token that the walk has accepted before, so that the same tokens are forced from
+   * there on.
    */
   replay(token: number, scratch: Uint32Array): void {
     const { encode, takesForced, allowed } = this.options
@@ -282,7 +294,7 @@ export class Walk {
     this.move(token)
   }
 
-  /** The part of a proposal that may follow, with the forced tokens in between. */
+  /** Returns the allowed part of a proposal, with the forced tokens in between. */
   draft(proposed: readonly number[], bound: number): DraftedTokens {
     const { vocabulary, matcher, stopTokenIds, allowed, takesForced } = this.options
     return draftAlong(proposed, {
@@ -296,7 +308,9 @@ export class Walk {
     })
   }
 
-  /** Returns what may follow `tokens`. Throws an internal error if they are not allowed. */
+  /**
+   * Returns which tokens may follow `tokens`. Throws an internal error if `tokens` are not allowed.
+   */
   glimpse(tokens: readonly number[]): Glimpse {
     const { matcher, vocabulary } = this.options
     const mask = vocabulary.freeRow.slice()
@@ -326,22 +340,22 @@ export class Walk {
     return { isAccepting, isExhausted, acceptUs, ...(ends && { ends }), ...(points && { points }) }
   }
 
-  /** Whether this token ends the text, whatever the grammar says. */
+  /** Returns whether this token ends the text, regardless of the grammar. */
   private endsBy(token: number): boolean {
     const { vocabulary, stopTokenIds, matcher } = this.options
     return vocabulary.isEnd(token) || (stopTokenIds.has(token) && (!matcher || matcher.isAccepting()))
   }
 
   /**
-   * The byte that closes a JSON text which begins with `token`; undefined where it begins with
-   * white space.
+   * Returns the byte that closes a JSON text which begins with `token`; undefined if the token
+   * begins with white space.
    */
   private closerOf(token: number): number | undefined {
     const { isJson, vocabulary, prefixLength } = this.options
     if (!isJson || prefixLength > 0) return -1
     const first = vocabulary.bytes(token).find((byte) => byte > 0x20)
     if (first === undefined) return undefined
-    // { to }, [ to ]
+    // The codes of } and ] are those of { and [ plus 2.
     return first === 0x7b || first === 0x5b ? first + 2 : -1
   }
 
@@ -350,7 +364,10 @@ export class Walk {
     return allowed === null || isAllowed(allowed, token)
   }
 
-  /** `single`: one bit; so is a token that is forced, though others could spell its bytes. */
+  /**
+   * Fills the row with the next mask. It returns `single` if the mask has one bit, and also if a
+   * token is forced although others could spell its bytes.
+   */
   private fill(row: Uint32Array): RowKind {
     const kind = this.ahead.length > 0 ? "single" : this.fillWhole(row)
     if (kind === "masked") this.ahead = this.forced()
@@ -366,8 +383,8 @@ export class Walk {
     if (matcher) kind = matcher.fillMask(row)
     else row.set(vocabulary.freeRow)
     if (stopTokenIds.size === 0 || !this.isAccepting) return kind
-    // A stop id ends a complete text, as an end id does; elsewhere it is the text that it spells,
-    // or nothing.
+    // A stop id ends a complete text, as an end id does. Before that it is the text that it spells,
+    // or not allowed.
     for (const id of stopTokenIds) row[id >>> 5] |= 1 << (id & 31)
     return matcher ? "masked" : "free"
   }
@@ -378,22 +395,22 @@ export class Walk {
     return matcher ? stateId(matcher) : FreeMask
   }
 
-  /** The tokens that are forced here and fit into the budget. */
+  /** Returns the tokens that are forced next and fit into the budget. */
   private forced(): number[] {
     const { matcher, closing } = this.options
     const tokens = matcher ? this.forcedAt(matcher, []) : []
     return closing?.fitsAll(tokens, this.left) === false ? [] : [...tokens]
   }
 
-  /** The tokens that are forced behind `drafted`, where `matcher` stands. */
+  /** Returns the tokens that are forced after `drafted`, in the state of `matcher`. */
   private forcedAt({ fsm, state }: Matcher, drafted: readonly number[]): readonly number[] {
     const { encode } = this.options
     return encode ? canonicalTokens(fsm, state, [...this.tail, ...drafted].slice(-tailBytes), encode) : []
   }
 
   /**
-   * After how many bytes of `token` the text is complete; undefined unless stops may end the text
-   * inside a token.
+   * Returns the byte counts within `token` after which the text is complete; undefined unless stop
+   * strings may end the text inside a token.
    */
   private endsInside(token: number): number[] | undefined {
     const { matcher, vocabulary, marksEnds } = this.options
@@ -418,7 +435,7 @@ export class Walk {
   }
 }
 
-/** Throws GrammarError where a pattern's automaton grows beyond its bounds. */
+/** Reads a code point. Throws GrammarError if a pattern's automaton exceeds its limits. */
 function readPoint(watch: RegexWatch, point: string): void {
   try {
     watch.push(point)
@@ -430,13 +447,13 @@ function readPoint(watch: RegexWatch, point: string): void {
 
 const ended = { isAccepting: true, isExhausted: true }
 
-/** Mask id of the row that every unconstrained sequence has. */
+/** Mask id of the row that all unconstrained sequences share. */
 export const FreeMask = 0
 const machineIds = new WeakMap<TokenMachine, number>()
 let nextMachineId = (): number => ++machineCount
 let machineCount = 0
 
-/** The source of machine ids if several threads have machines. */
+/** Sets the source of machine ids, if several threads have machines. */
 export function shareMachineIds(next: () => number): void {
   nextMachineId = next
 }

@@ -1,8 +1,9 @@
 /**
- * A thread of walks: opens them, moves them, fills their masks, one question after the other.
+ * The code of a thread of walks: it opens them, moves them and fills their masks, one question
+ * after the other.
  *
- * It may be ended at any moment: the engine can recreate everything that it holds. Started by
- * `start.ts`; `protocol.ts` has the messages.
+ * It may be ended at any moment: the engine can recreate everything that it holds. `start.ts`
+ * starts it; `protocol.ts` has the messages.
  */
 import { getHeapStatistics } from "node:v8"
 import { receiveMessageOnPort, workerData } from "node:worker_threads"
@@ -43,7 +44,7 @@ const { port } = data
 const signal = new Int32Array(data.signal)
 const shared = new Int32Array(data.shared)
 
-/** Answers of one step are sent together, unless one of them takes longer than this. */
+/** Milliseconds for which the answers of one step are held, to be sent together. */
 const maxHeldMs = 1
 /**
  * Milliseconds without a question after which the thread warms up, step by step until the next
@@ -53,7 +54,7 @@ const pauseMs = 5
 
 interface Running {
   readonly walk: Walk
-  /** Its request, by which the engine identifies work. */
+  /** The walk's request, by which the engine identifies work. */
   readonly owner: number
   slot: number
 }
@@ -64,7 +65,7 @@ class WalkServer {
   private readonly compiled: CompiledConstraints
   private readonly running = new Map<number, Running>()
   private readonly scratch: Uint32Array
-  /** The steps of the warm-up that are left; each is short. Null: there are none. */
+  /** The remaining steps of the warm-up, each of which is short. Null if there are none. */
   private warming: Iterator<void> | null
   private units = 0
 
@@ -116,7 +117,7 @@ class WalkServer {
     return this.warming === null
   }
 
-  /** One step of the warm-up. */
+  /** Runs one step of the warm-up. */
   warm(): void {
     if (this.warming?.next().done) this.warming = null
   }
@@ -159,8 +160,8 @@ class WalkServer {
       token === undefined ? [] : [[guide, token, ahead] as const],
     )
     const looks = places.filter(({ token, next }) => token === undefined && next === "look")
-    // What is known already is looked at once more: tokens that wait to be forced are part of the
-    // walk's place.
+    // An outlook that the engine already knows is found once more, because the tokens that are
+    // still to be forced are part of the walk's state.
     for (const { guide, token, next } of places)
       if (token === undefined && next === "seen") this.work(guide, (walk) => walk.look(this.scratch))
     this.step(
@@ -198,7 +199,7 @@ class WalkServer {
       })
       flush(false)
     }
-    // The engine can continue with these answers: the masks come later.
+    // The engine can continue with these answers, so they are sent before the masks are filled.
     flush(true)
     for (const guide of next) {
       this.work(guide, (walk, slot) => {
@@ -223,7 +224,10 @@ class WalkServer {
     }
   }
 
-  /** Work that looks at the clock ends by itself, and the thread need not be ended. */
+  /**
+   * Runs work with a time limit. If the work reads the clock it ends by itself, and the thread need
+   * not be ended.
+   */
   private timed<T>(kind: "mask" | "completion", run: () => T): T {
     return withinTime(crowding.factor * data[`${kind}Ms`], run, timedWork[kind])
   }
@@ -250,7 +254,7 @@ function plain({ input, policies }: NonNullable<WalkRequest["constraint"]>): {
   return { input, policies }
 }
 
-/** Bytes of this thread's objects and arrays. */
+/** Returns the bytes of this thread's objects and arrays. */
 function heapBytes(): number {
   const { used_heap_size, external_memory } = getHeapStatistics()
   return used_heap_size + external_memory
@@ -271,7 +275,7 @@ shareMachineIds(() => Atomics.add(shared, MachineCount, 1) + 1)
 const server = new WalkServer(vocabulary, new Tokenizer(directory, vocabulary))
 say({ kind: "ready", systemThread: ownThread })
 
-/** Whether the last work was a step of the warm-up, without a question since. */
+/** Whether the last work was a step of the warm-up and no question has come since. */
 let isWarming = false
 let turn = 0
 for (;;) {

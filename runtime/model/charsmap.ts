@@ -1,16 +1,16 @@
 /**
- * SentencePiece's normalizer: a table from texts to their normal forms, in the file as
+ * SentencePiece's normalizer: a table from texts to their normal forms, stored in the file as
  * `precompiled_charsmap`.
  *
- * The table is a trie in two interleaved arrays (Aoe 1989, as in darts-clone) behind its length in
- * bytes, then the normalized texts, each ended by a zero. A unit holds the byte that leads to it
- * (bits 0 to 7), whether a key ends there (8), and the offset of its children (10 to 30, times 256
- * where bit 9 is set); the unit of an end is the place of its text. Python's `tokenizers` looks up
- * clusters of less than six bytes as a whole and others by code point, and takes the shortest key
- * that begins one.
+ * The table consists of a length in bytes, a trie of that length in two interleaved arrays (Aoe
+ * 1989, as in darts-clone), and the normalized texts, each ended by a zero. A unit holds the byte
+ * that leads to it (bits 0 to 7), whether a key ends there (8), and the offset of its children (10
+ * to 30, times 256 if bit 9 is set); the unit of an end holds the offset of its text. Python's
+ * `tokenizers` looks up clusters of less than six bytes as a whole and others by code point, and
+ * takes the shortest key that is a prefix.
  */
 
-/** The normalizer of a table in base64. Throws RangeError if it is truncated. */
+/** Returns the normalizer of a table in base64. Throws RangeError if the table is truncated. */
 export function charsmapNormalizer(base64: string): (text: string) => string {
   const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
   const view = new DataView(bytes.buffer)

@@ -1,17 +1,17 @@
 /**
- * Control tokens by their spellings: finds them in a text, or parts of them at its edges, and hides
- * them from a chat template, whose own spellings stay.
+ * Control tokens by their spellings. It finds them in a text, or parts of them at its edges, and
+ * hides them from a chat template, so that only the template's own spellings count.
  */
 
 /**
- * Spellings that structure a turn: brackets around a name. Added tokens such as runs of white space
- * are not control tokens.
+ * Matches spellings that structure a turn: a name in brackets. Other added tokens, such as runs of
+ * white space, are not control tokens.
  */
 const tag = /^(?:<[^\s<>]+>|\[\/?[A-Z_]+\])$/
 
 /**
- * The tokens that a tokenizer adds to its pieces and that are tags, special or not: ids by their
- * spellings.
+ * Returns the tokens that a tokenizer adds to its pieces and that are tags, special or not: ids by
+ * their spellings.
  */
 export function tagsOf(tokenizerJson: Readonly<Record<string, unknown>>): [spelling: string, id: number][] {
   const added = (tokenizerJson.added_tokens ?? []) as readonly { content: string; id: number }[]
@@ -21,7 +21,7 @@ export function tagsOf(tokenizerJson: Readonly<Record<string, unknown>>): [spell
 export class Controls {
   /** Ids by their spellings. */
   readonly ids: ReadonlyMap<string, number>
-  /** Longest first: the tokenizer takes the longest too. */
+  /** Longest first, since the tokenizer also takes the longest. */
   readonly spellings: readonly string[]
 
   constructor(ids: ReadonlyMap<string, number>) {
@@ -29,19 +29,19 @@ export class Controls {
     this.spellings = [...ids.keys()].sort((a, b) => b.length - a.length)
   }
 
-  /** Whether the text holds one. */
+  /** Returns whether the text contains a spelling. */
   occurIn(text: string): boolean {
     return this.spellings.some((spelling) => text.includes(spelling))
   }
 
-  /** Whether the text holds one, or its start or end is a part of one. */
+  /** Returns whether the text contains a spelling, or its start or end is a part of one. */
   touch(text: string): boolean {
     return this.occurIn(text) || this.edge(text, "end") > 0 || this.edge(text, "start") > 0
   }
 
   /**
-   * Returns the text with placeholders for control tokens and parts of them, which are added to
-   * `hidden`.
+   * Returns the text with placeholders for control tokens and parts of them. The replaced texts are
+   * appended to `hidden`.
    */
   hide(text: string, nonce: string, hidden: string[]): string {
     const put = (part: string): string => {
@@ -56,7 +56,7 @@ export class Controls {
     return head + this.replace(middle, put) + tail
   }
 
-  /** Replaces every occurrence of one, leftmost first. */
+  /** Replaces every occurrence of a spelling, leftmost first. */
   replace(text: string, by: (spelling: string) => string): string {
     if (this.spellings.length === 0) return text
     const pattern = this.spellings
@@ -66,8 +66,8 @@ export class Controls {
   }
 
   /**
-   * Length of the longest proper part of a spelling at the text's edge, which a neighbour could
-   * complete.
+   * Returns the length of the longest proper part of a spelling at the text's edge, which the
+   * neighbouring text could complete.
    */
   private edge(text: string, side: "start" | "end"): number {
     let longest = 0

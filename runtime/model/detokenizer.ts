@@ -1,27 +1,27 @@
 /**
- * Token bytes → text, one token at a time, never splitting a code point.
+ * Decodes token bytes into text, one token at a time, without splitting a code point.
  *
  * Text is the decoding of the concatenated bytes of the tokens: exactly the bytes that the grammar
- * saw. At most three bytes are held back, until the code point they begin is whole or known to be
- * malformed (then U+FFFD, as the WHATWG Encoding Standard, section 4.5, has it). Those bytes are
- * the whole state, so a detokenizer forks for free.
+ * saw. At most three bytes are held back, until the code point that they begin is complete or known
+ * to be malformed (then the text gets U+FFFD, as in the WHATWG Encoding Standard, section 4.5).
+ * Those bytes are the whole state, so forking a detokenizer is cheap.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 
-/** The tokens of one text as text, piece by piece; no piece ends inside a code point. */
+/** Decodes the tokens of one text piece by piece; no piece ends inside a code point. */
 export class Detokenizer {
   private readonly vocabulary: Vocabulary
   private readonly rendersSpecials: boolean
-  /** The beginning of a code point that is not whole yet: 0 to 3 bytes. */
+  /** The beginning of an incomplete code point: 0 to 3 bytes. */
   private held = new Uint8Array(0)
   private isFirst: boolean
-  /** Bytes that are still to be left out. */
+  /** Number of bytes that are still to be skipped. */
   private skip: number
 
   /**
-   * The first `skip` bytes are left out. `continues`: other text stands before, so a first space
-   * stays.
+   * The first `skip` bytes are skipped. `continues`: whether other text precedes, so that a first
+   * space is kept.
    */
   constructor(
     vocabulary: Vocabulary,
@@ -33,7 +33,7 @@ export class Detokenizer {
     this.rendersSpecials = options.rendersSpecials ?? false
   }
 
-  /** The text that this token completes; often "", when it ends inside a code point. */
+  /** Returns the text that this token completes; "" if it ends inside a code point. */
   push(token: number): string {
     const name = this.rendersSpecials ? this.vocabulary.name(token) : undefined
     let bytes = name === undefined ? this.vocabulary.bytes(token) : encoder.encode(name)
@@ -53,7 +53,7 @@ export class Detokenizer {
   }
 
   /**
-   * How many bytes are held back. At the end of an output they are a truncated character, and are
+   * Number of bytes held back. At the end of an output they are a truncated character, and are
    * dropped.
    */
   get heldCount(): number {
@@ -73,8 +73,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**
- * Decodes the whole code points of `held` and the `bytes` behind them. Returns the text, and the
- * bytes at the end that begin a code point and could still become one: 0 to 3.
+ * Decodes the complete code points of `held` followed by `bytes`. Returns the text, and the last 0
+ * to 3 bytes if they begin a code point that further bytes could complete.
  */
 export function decodeWhole(
   held: Uint8Array,
@@ -90,7 +90,9 @@ export function decodeWhole(
   return { text: end === 0 ? "" : decoder.decode(whole.subarray(0, end)), held: whole.slice(end) }
 }
 
-/** Bytes at the end that begin a code point and could still become one: 0 to 3. */
+/**
+ * Returns how many of the last bytes begin a code point that further bytes could complete: 0 to 3.
+ */
 function openCount(bytes: Uint8Array): number {
   for (let count = 1; count <= Math.min(3, bytes.length); count++) {
     const lead = bytes[bytes.length - count]
@@ -100,8 +102,8 @@ function openCount(bytes: Uint8Array): number {
       lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
     if (count >= length) return 0
     if (count === 1) return 1
-    // The second byte already decides: surrogates, overlong forms and values above U+10FFFF can no
-    // longer become one.
+    // The second byte already decides: further bytes cannot complete surrogates, overlong forms and
+    // values above U+10FFFF.
     const second = bytes[bytes.length - count + 1]
     const isBad =
       (lead === 0xe0 && second < 0xa0) ||

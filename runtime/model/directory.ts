@@ -1,11 +1,11 @@
 /**
- * A model directory in the Hugging Face layout, or in that of onnxruntime-genai's builder →
- * everything the engine needs to know before it opens the graph.
+ * Reads a model directory in the Hugging Face layout, or in that of onnxruntime-genai's builder:
+ * everything that the engine needs to know before it opens the graph.
  *
  * Each wrong directory is refused here, with the name of the file and what to do: a missing file,
  * text that is not JSON, no end-of-sequence id. Properties of the graph (inputs, cache, width) are
  * checked in `ort/signature.ts`. End ids are the union of three files, because each of them alone
- * is known to be incomplete: Llama 3 ends by three ids.
+ * is often incomplete: Llama 3 has three end ids.
  */
 
 import { readdir, readFile, stat } from "node:fs/promises"
@@ -15,28 +15,28 @@ import { type GenaiModel, readGenaiConfig } from "./genai.ts"
 
 export interface ModelDirectory {
   readonly path: string
-  /** Name of the model on the wire. */
+  /** Name of the model in API requests. */
   readonly id: string
   /** Seconds since 1970: when the graph was written. */
   readonly createdAt: number
   readonly graphPath: string
   /**
-   * The graph that makes embeddings of tokens, where one lies beside that of a model that also
-   * sees; undefined: there is none.
+   * The graph that computes token embeddings, if a model with vision has a separate one; otherwise
+   * undefined.
    */
   readonly embeddingPath: string | undefined
-  /** `config.json`, or its `text_config` where a model has one. */
+  /** `config.json`, or its `text_config` if the model has one. */
   readonly config: Readonly<Record<string, unknown>>
   readonly tokenizerJson: Readonly<Record<string, unknown>>
   readonly tokenizerConfig: Readonly<Record<string, unknown>>
   /** Ascending, never empty. */
   readonly endIds: readonly number[]
-  /** How many positions the model has; undefined if config.json does not say. */
+  /** Number of positions of the model; undefined if config.json does not say. */
   readonly contextLength: number | undefined
   readonly chatTemplates: ReadonlyMap<string, string>
 }
 
-/** What follows the name of a graph, by the type of its weights. */
+/** Suffix of a graph's file name, by the type of its weights. */
 const graphSuffix: Readonly<Record<string, string>> = {
   fp32: "",
   fp16: "_fp16",
@@ -48,12 +48,12 @@ const graphSuffix: Readonly<Record<string, string>> = {
   bnb4: "_bnb4",
 }
 
-/** Types of weights that a graph may be asked for by. */
+/** Types of weights by which a graph may be requested. */
 export const dtypes: readonly string[] = Object.keys(graphSuffix)
 
 /**
- * The name of a decoder, newer exports first; in the older ones a graph without a cache and one
- * with it are merged.
+ * File names of a decoder, newer exports first. In older exports one file merges a graph without a
+ * cache and one with it.
  */
 const graphNames = ["model", "decoder_model_merged"]
 const graphFolders = ["onnx/", ""]
@@ -119,8 +119,8 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
 }
 
 /**
- * The graph of embeddings in the folder of `graphPath`: of the same type of weights, else of the
- * first that there is.
+ * Returns the embedding graph in the folder of `graphPath`: with the same type of weights, or else
+ * the first one found.
  */
 async function findEmbedding(graphPath: string, dtype: string): Promise<string | undefined> {
   for (const file of embeddingFilesOf(dtype)) {
@@ -131,7 +131,8 @@ async function findEmbedding(graphPath: string, dtype: string): Promise<string |
 }
 
 /**
- * What the graph of embeddings may be called beside one of a type of weights, the likeliest first.
+ * Returns the possible file names of the embedding graph for a type of weights, the likeliest
+ * first.
  */
 export function embeddingFilesOf(dtype: string): string[] {
   return [dtype, ...dtypes.filter((other) => other !== dtype)].map(
@@ -139,14 +140,14 @@ export function embeddingFilesOf(dtype: string): string[] {
   )
 }
 
-/** The graphs of a directory that some dtype names. */
+/** Returns the graphs of a directory with a name of some dtype. */
 async function graphsIn(directory: string): Promise<{ file: string; dtype: string }[]> {
   const files = dtypes.flatMap((dtype) => graphFilesOf(dtype))
   const isFile = await Promise.all(files.map(async (file) => (await kindOf(join(directory, file)))?.isFile()))
   return graphsAmong(files.filter((_, i) => isFile[i]))
 }
 
-/** Returns those of `files` that a type of weights names, with that type. */
+/** Returns those of `files` that are graphs of a known type of weights, with that type. */
 export function graphsAmong(files: readonly string[]): { file: string; dtype: string }[] {
   return dtypes.flatMap((dtype) =>
     graphFilesOf(dtype)
@@ -156,8 +157,8 @@ export function graphsAmong(files: readonly string[]): { file: string; dtype: st
 }
 
 /**
- * Where the graph of a type of weights may lie in a model directory, the usual place first. Throws
- * ModelError on another type.
+ * Returns the possible paths of the graph of a type of weights in a model directory, the usual one
+ * first. Throws ModelError for another type.
  */
 export function graphFilesOf(dtype: string): string[] {
   if (!Object.hasOwn(graphSuffix, dtype))
@@ -169,7 +170,7 @@ export function graphFilesOf(dtype: string): string[] {
 
 type JsonObject = Record<string, unknown>
 
-/** Chat templates of one model, at most. */
+/** Maximum number of chat templates of one model. */
 export const maxTemplates = 64
 
 /** Maximum bytes of a file of a model directory: several times the largest known. */
@@ -179,7 +180,7 @@ export function maxBytesOf(file: string): number {
   return file.endsWith(".json") ? 2 ** 24 : Number.POSITIVE_INFINITY
 }
 
-/** Throws ModelError on a larger file, and errors of the file system. */
+/** Reads a file. Throws ModelError for a file that is too large, and errors of the file system. */
 async function readText(path: string): Promise<string> {
   const most = maxBytesOf(basename(path))
   const { size } = await stat(path)
@@ -211,7 +212,7 @@ async function readJson(directory: string, name: string, needed: boolean): Promi
   throw new ModelError(`${path}: must hold a JSON object`)
 }
 
-/** What architectures call the number of their positions, most of them first. */
+/** Keys by which architectures name the number of their positions, the most common first. */
 const contextKeys = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_sequence_length"]
 
 function contextLengthOf(directory: string, config: JsonObject): number | undefined {
@@ -225,8 +226,8 @@ function contextLengthOf(directory: string, config: JsonObject): number | undefi
 }
 
 /**
- * Every id that ends an output: those that `configs` list, and that of the token which
- * tokenizer_config.json names. Ascending. Throws ModelError when there is none.
+ * Returns every id that ends an output: those that `configs` list, and the id of the token in
+ * tokenizer_config.json. Ascending. Throws ModelError if there is none.
  */
 export function findEndIds(
   directory: string,
@@ -253,7 +254,9 @@ export function findEndIds(
   return [...ids].sort((a, b) => a - b)
 }
 
-/** A special token is written as its text or as an object with `content`. */
+/**
+ * Returns the text of a special token, which is given as its text or as an object with `content`.
+ */
 export function tokenText(token: unknown): string | undefined {
   const text = isObject(token) ? token.content : token
   return typeof text === "string" ? text : undefined
@@ -274,13 +277,13 @@ function idOfToken(tokenizerJson: JsonObject, tokenizerConfig: JsonObject, text:
   return isObject(vocab) && Object.hasOwn(vocab, text) ? Number(vocab[text]) : undefined
 }
 
-/** Where transformers keeps the templates that are not the default, each in a file of its name. */
+/** The folder where transformers stores additional templates, each in a file of its name. */
 export const templatesFolder = "additional_chat_templates"
 
 /**
- * Files win: `chat_template.jinja` and those of the folder. Else a string (`default`) or a list of
- * named templates in the tokenizer's configuration, else `chat_template.json`, where models that
- * see keep theirs.
+ * Returns the templates. Files have precedence: `chat_template.jinja` and those of the folder.
+ * Otherwise a string (`default`) or a list of named templates in the tokenizer's configuration,
+ * otherwise `chat_template.json`, which models with vision have.
  */
 async function readChatTemplates(directory: string, config: JsonObject): Promise<Map<string, string>> {
   const templates = new Map<string, string>()

@@ -1,11 +1,11 @@
 /**
- * `tokenizer.json` → an encoder that cuts texts where Python's `tokenizers` cuts them.
+ * `tokenizer.json` → an encoder that cuts texts as Python's `tokenizers` does.
  *
- * The package below reads some steps differently: digits are ASCII's, white space is JavaScript's,
- * words have ASCII letters, and it knows only two of the ways to split a text at a pattern. But it
- * runs regular expressions correctly, so each such step is rewritten as one before the package sees
- * it. A step that cannot be rewritten is refused by name: ids that a model was not trained on are
- * worse than an error.
+ * The package below reads some steps differently: it takes only ASCII digits, JavaScript's white
+ * space and words of ASCII letters, and supports only two ways to split a text at a pattern. But it
+ * runs regular expressions correctly, so each such step is rewritten as one before the package
+ * reads it. A step that cannot be rewritten is refused by name: ids that a model was not trained on
+ * are worse than an error.
  */
 
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
@@ -14,10 +14,10 @@ import { charsmapNormalizer } from "./charsmap.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Ids of a text, with those of the post-processor where it is asked for. */
+/** Returns the ids of a text, with those that the post-processor adds if requested. */
 export type Encode = (text: string, addSpecialTokens: boolean) => number[]
 
-/** Throws ModelError with `path` and the step that is not supported. */
+/** Opens an encoder. Throws ModelError with `path` and the step that is not supported. */
 export function openEncoder(path: string, json: Json, config: Json): Encode {
   const absent = {
     decoder: null,
@@ -32,7 +32,7 @@ export function openEncoder(path: string, json: Json, config: Json): Encode {
     const strip = stripping(json)
     const bytesOf = fallingBack(json.model as Json)
     return (text, addSpecialTokens) => {
-      // A lone surrogate is U+FFFD, as in UTF-8, also for vocabularies of characters.
+      // A lone surrogate becomes U+FFFD, as in UTF-8, also for vocabularies of characters.
       const { ids, tokens } = encoder.encode(strip(text.toWellFormed()), {
         add_special_tokens: addSpecialTokens,
       })
@@ -63,7 +63,7 @@ function mended(json: Json): Json {
   }
 }
 
-/** The package treats every such table as NFKC's; here each is applied as it is. */
+/** The package treats every such table as NFKC; here each table is applied itself. */
 function replaceCharsmaps({ normalizer }: Encoder, given: unknown): void {
   const maps: string[] = []
   stepsOf(given, "normalizers", (step) => {
@@ -76,8 +76,8 @@ function replaceCharsmaps({ normalizer }: Encoder, given: unknown): void {
 }
 
 /**
- * A Unigram model's byte fallback: a piece that is unknown is written by its bytes, where all of
- * them are tokens. Null without one.
+ * Returns the byte fallback of a Unigram model: an unknown piece is written by its bytes, if all of
+ * them are tokens. Null if the model has none.
  */
 function fallingBack({ vocab, unk_id: unknown, byte_fallback: falls }: Json) {
   if (falls !== true || !Array.isArray(vocab)) return null
@@ -92,8 +92,8 @@ function fallingBack({ vocab, unk_id: unknown, byte_fallback: falls }: Json) {
 }
 
 /**
- * Behind ByteLevel: bytes that a vocabulary lacks are removed before pairs are merged, so that
- * their neighbours form pairs.
+ * Returns steps that remove the bytes that a vocabulary lacks, after ByteLevel and before pairs are
+ * merged, so that their neighbours form pairs.
  */
 function dropping(step: Json, model: Json): readonly Json[] {
   if (step.type !== "ByteLevel" || model.type !== "BPE" || typeof model.unk_token === "string") return []
@@ -106,8 +106,8 @@ function dropping(step: Json, model: Json): readonly Json[] {
 }
 
 /**
- * Takes away the white space that some added tokens swallow on a side. The package does so too, but
- * with JavaScript's white space, which has U+FEFF and lacks U+0085.
+ * Returns a function that removes the white space that some added tokens swallow on a side. The
+ * package does so too, but with JavaScript's white space, which contains U+FEFF and lacks U+0085.
  */
 function stripping(json: Json): (text: string) => string {
   const added = (json.added_tokens ?? []) as readonly Json[]
@@ -131,7 +131,7 @@ function refuse(what: string): never {
   )
 }
 
-/** A step, or a sequence of them, with each as `mend` writes it. */
+/** Returns a step, or a sequence of steps, with each one replaced by the result of `mend`. */
 function stepsOf(step: unknown, list: string, mend: (step: Json) => readonly Json[]): Json | null {
   const inner = (each: unknown): readonly Json[] => {
     const known = (each ?? {}) as Json
@@ -144,13 +144,13 @@ function stepsOf(step: unknown, list: string, mend: (step: Json) => readonly Jso
 
 function normalizer(step: Json): readonly Json[] {
   if (step.type === "BertNormalizer") return bertNormalizer(step)
-  // There `$` is an ordinary letter.
+  // In the replacement text, `$` is an ordinary character.
   if (step.type === "Replace")
     return [{ ...step, content: String(step.content ?? "").replaceAll("$", "$$$$") }]
   return [step]
 }
 
-/** Characters of Chinese, which stand alone in BERT's vocabularies. */
+/** Chinese characters, which are separate words in BERT's vocabularies. */
 const chinese =
   "[\\u4E00-\\u9FFF\\u3400-\\u4DBF\\u{20000}-\\u{2A6DF}\\u{2A700}-\\u{2CEAF}\\uF900-\\uFAFF\\u{2F800}-\\u{2FA1F}]"
 
@@ -166,9 +166,9 @@ function bertNormalizer(step: Json): readonly Json[] {
   return steps
 }
 
-/** Words, numbers and the rest as GPT-2 parts them. */
+/** Words, numbers and other text as GPT-2 separates them. */
 const wordsOfGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
-/** What counts as punctuation: that of Unicode, and all of ASCII's signs. */
+/** Punctuation: that of Unicode, and all of ASCII's signs. */
 const sign = "[\\p{P}$+<=>^`|~]"
 
 /** Returns a pre-tokenizer as steps that the package reads correctly. */
@@ -210,14 +210,14 @@ function split(step: Json): Json {
   const pattern = Regex ?? (text === undefined ? undefined : literally(text))
   if (pattern === undefined) return step
   if (step.invert !== true) return parting(pattern, step.behavior)
-  // What is between the matches is the delimiter: as pieces of their own that is the same as the
-  // other way round.
+  // If the text between the matches is the delimiter, isolating both gives the same pieces as
+  // without `invert`.
   if (step.behavior === "Isolated") return isolating(pattern)
   if (step.behavior === "Removed") return { ...isolating(pattern), behavior: "Removed", invert: true }
   return refuse(`pre_tokenizer Split with invert and behavior ${step.behavior}`)
 }
 
-/** A split at a pattern, by what becomes of the matches. */
+/** Returns a split at a pattern, by what happens to the matches. */
 function parting(pattern: string, behavior: unknown): Json {
   const any = "[\\s\\S]"
   switch (behavior) {
@@ -240,7 +240,7 @@ function isolating(pattern: string): Json {
   return { type: "Split", pattern: { Regex: pattern }, behavior: "Isolated", invert: false }
 }
 
-/** A regular expression of exactly this text. */
+/** Returns a regular expression that matches exactly this text. */
 function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")
 }

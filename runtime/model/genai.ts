@@ -1,6 +1,6 @@
 /**
- * `genai_config.json`, which the model builder of onnxruntime-genai writes beside its graph: the
- * contents of `config.json` under other names, and the name of the graph.
+ * Reads `genai_config.json`, which the model builder of onnxruntime-genai writes next to its graph.
+ * It has the contents of `config.json` under other names, and the name of the graph.
  *
  * A graph with an input or output whose name differs from the Hugging Face layout is refused by the
  * first such name.
@@ -17,8 +17,8 @@ export interface GenaiModel {
 }
 
 /**
- * The names that are read; those of caches hold the layer as `%d`. States had other names in
- * earlier versions.
+ * The names that are supported; those of caches contain the layer as `%d`. Earlier versions had
+ * other names for states.
  */
 const inputNames: Readonly<Record<string, readonly string[]>> = {
   input_ids: ["input_ids"],
@@ -37,7 +37,7 @@ const outputNames: Readonly<Record<string, readonly string[]>> = {
   present_recurrent_names: ["present.%d.recurrent", "present_recurrent.%d", "present.%d.recurrent_state"],
 }
 
-/** Throws ModelError naming the field of `path` that is wrong. */
+/** Reads the configuration. Throws ModelError naming the field of `path` that is wrong. */
 export function readGenaiConfig(path: string, config: JsonObject): GenaiModel {
   const model = objectOf(path, config.model, "model")
   for (const part of ["encoder", "vision", "speech", "embedding"])

@@ -1,7 +1,7 @@
 /**
  * Decoder architectures as data: which parts of `blueprint.ts` each has, and the names of its
- * tensors in GGUF and at Hugging Face. An architecture that is not listed is refused, since a guess
- * would answer fluently and wrongly.
+ * tensors in GGUF and at Hugging Face. An architecture that is not listed is refused: with guessed
+ * parts a model would write fluent but wrong answers.
  *
  * Sources: llama.cpp (src/llama-arch.cpp, llama-model.cpp and its models) for GGUF, the modelling
  * code of transformers for config.json.
@@ -36,8 +36,8 @@ export type Role =
   | "sinks"
 
 /**
- * [in GGUF, in safetensors], without ".weight"; those of a layer stand behind "blk.<i>." and
- * "model.layers.<i>.".
+ * [name in GGUF, name in safetensors], without ".weight". Names of a layer's tensors have the
+ * prefix "blk.<i>." or "model.layers.<i>.".
  */
 type Names = Readonly<Record<Role, readonly [string, string]>>
 
@@ -72,35 +72,38 @@ export interface Architecture {
   /** `model_type` in config.json. */
   readonly modelTypes: readonly string[]
   readonly norm: "rms" | "layer"
-  /** Norms of a layer. */
+  /** The norms that a layer has. */
   readonly norms: readonly ("input" | "mixed" | "middle" | "output")[]
-  /** Added to the weights of norms in safetensors; GGUF's have it already. */
+  /** Number that is added to the weights of norms in safetensors; in GGUF it is already added. */
   readonly normPlus: number
-  /** Norms of queries and keys: of each head, or of all together. */
+  /** Norms of queries and keys: separate for each head, or over all heads together. */
   readonly queryKeyNorm: "none" | "heads" | "whole"
   /**
-   * Whether positions turn neighbours instead of halves. Converters to GGUF put the rows of some
-   * models into that order.
+   * Whether positions rotate pairs of neighbours instead of pairs from the two halves. Converters
+   * to GGUF put the rows of some models into that order.
    */
   readonly isInterleaved: { readonly gguf: boolean; readonly config: boolean }
-  /** Queries, keys and values, or gate and up, are one tensor. */
+  /** Tensors that are fused into one: queries, keys and values, or gate and up. */
   readonly fused: readonly ("queryKeyValue" | "gateUp")[]
   readonly isGated: boolean
   readonly activation: Activation
-  /** `hidden_act` in config.json; the first if it is absent. */
+  /** Accepted values of `hidden_act` in config.json; the first if it is absent. */
   readonly activations: readonly string[]
   readonly isParallel: boolean
-  /** The embedding is multiplied by the root of the hidden size. */
+  /** Whether the embedding is multiplied by the square root of the hidden size. */
   readonly scalesEmbedding: boolean
-  /** Every layer but each `period`-th is local: it has the window. 0: all layers are alike. */
+  /**
+   * All layers except every `period`-th are local: they have the window. 0: all layers are the
+   * same.
+   */
   readonly period: number
-  /** Other differences of the layers that are not local. */
+  /** How the layers that are not local differ in other ways. */
   readonly globalLayers: "same" | "noRope" | "ownRope"
   /** Parameters that only some architectures have. */
   readonly parameters: readonly ParameterName[]
   /**
-   * Numbers of layers whose attention scale is that of hidden size by heads, in GGUF, which does
-   * not record it.
+   * Numbers of layers for which the attention scale is based on hidden size / heads. Needed for
+   * GGUF, which does not record it.
    */
   readonly scaledByHidden: readonly number[]
   readonly names: Names
@@ -141,7 +144,7 @@ function architecture(
 
 /**
  * The converter to GGUF puts the rows of queries and keys into this order, so that neighbours are
- * turned.
+ * rotated.
  */
 const reordered = { gguf: true, config: false }
 const neighbours = { gguf: true, config: true }
@@ -160,7 +163,7 @@ export const architectures: readonly Architecture[] = [
   architecture("qwen3", ["qwen3"], { queryKeyNorm: "heads" }),
   architecture("gemma", ["gemma"], {
     ...gelu,
-    // Configurations of the first release say "gelu" and mean its approximation.
+    // Configurations of the first release have "gelu" but mean its approximation.
     activations: [...gelu.activations, "gelu"],
     normPlus: 1,
     scalesEmbedding: true,

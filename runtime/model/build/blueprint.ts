@@ -1,7 +1,7 @@
 /**
- * The parts of a decoder, without the names that its architecture and its file format have for
- * them. `decoder.ts` makes one of a model's parameters, and `graph.ts` writes it as a graph without
- * a case for any architecture.
+ * The parts of a decoder, independent of the names that its architecture and its file format give
+ * them. `decoder.ts` builds one from a model's parameters, and `graph.ts` writes it as a graph
+ * without cases for architectures.
  *
  * A layer: x += mixed(mixer(input(x))), then x += output(mlp(middle(x))), where `input`, `mixed`,
  * `middle` and `output` are norms that may be absent, and the mixer is attention or a short
@@ -22,7 +22,7 @@ export interface Norm {
   readonly weight: string
   readonly bias: string | null
   readonly epsilon: number
-  /** What is added to each stored weight. */
+  /** Number that is added to each stored weight. */
   readonly plus: number
 }
 
@@ -36,30 +36,34 @@ export interface Attention {
   readonly value: Linear
   readonly out: Linear
   /**
-   * Norms of the queries and keys; of each head if `size` is that of a head, else of all together.
+   * Norms of the queries and keys: for each head if `size` is the size of a head, else over all
+   * heads together.
    */
   readonly queryNorm: Norm | null
   readonly keyNorm: Norm | null
   readonly scale: number
-  /** 0: none. */
+  /** 0 if there is none. */
   readonly softcap: number
-  /** How many tokens a token sees, itself among them; 0: all. */
+  /** Number of tokens that a token attends to, including itself; 0: all. */
   readonly window: number
-  /** null: positions are not turned into the queries and keys. */
+  /** Null if queries and keys are not rotated by their positions. */
   readonly rope: Rope | null
-  /** A logit a head that takes attention away from all tokens. */
+  /**
+   * Name of a tensor with one logit per head that takes attention away from all tokens; null if
+   * there is none.
+   */
   readonly sinks: string | null
 }
 
 /**
- * A gated convolution along the last few tokens of each channel: three parts of one product, b · x
- * is convolved, times c.
+ * A gated convolution over the last few tokens of each channel: one product gives three parts b, c
+ * and x; b · x is convolved, and the result is multiplied by c.
  */
 export interface Convolution {
   readonly kind: "convolution"
   readonly input: Linear
   readonly kernel: string
-  /** How many tokens it reaches over, the new one among them. */
+  /** Number of tokens in the kernel, including the new one. */
   readonly width: number
   readonly out: Linear
 }
@@ -68,7 +72,7 @@ export type Activation = "silu" | "gelu"
 
 export interface Mlp {
   readonly kind: "mlp"
-  /** null: the activation is applied to `up` itself. */
+  /** Null if the activation is applied to `up` itself. */
   readonly gate: Linear | null
   readonly up: Linear
   readonly down: Linear
@@ -86,7 +90,7 @@ export interface Layer {
 }
 
 export interface Decoder {
-  /** The name in GGUF. */
+  /** The name of the architecture in GGUF. */
   readonly architecture: string
   readonly hidden: number
   readonly vocabulary: number
@@ -95,13 +99,13 @@ export interface Decoder {
   readonly embedding: Matrix
   readonly embeddingScale: number
   readonly layers: readonly Layer[]
-  /** What each layer's two sums are multiplied by before they are added. */
+  /** Factor of each layer's two sums before they are added to the residual stream. */
   readonly residualScale: number
   readonly finalNorm: Norm
   readonly head: Linear
   readonly logitScale: number
-  /** 0: none. */
+  /** 0 if there is none. */
   readonly logitSoftcap: number
-  /** Whether a tensor of the file is part of the above, or known not to be needed. */
+  /** Returns whether a tensor of the file is part of the above, or is known not to be needed. */
   readonly unneeded: (tensor: string) => boolean
 }

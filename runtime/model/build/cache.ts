@@ -1,11 +1,11 @@
 /**
- * Model directories that are built from GGUF and safetensors: each is built once, in a thread, and
- * kept under a key of its sources. A directory is complete or absent: it is written under another
- * name, and renamed when its bytes are on the disk. One process builds at a time; leftovers of a
- * killed one are removed by the next.
+ * Caches model directories that are built from GGUF and safetensors: each is built once, in a
+ * thread, and stored under a key of its sources. A directory is complete or absent: it is written
+ * under another name, and renamed when its bytes are on the disk. One process builds at a time; the
+ * next one removes the leftovers of a killed one.
  *
- * `<key>` holds a model directory and `built.json`; `<key>.<pid>` is one that is being written,
- * `<key>.lock` names who writes it.
+ * `<key>` is a model directory with `built.json`; `<key>.<pid>` is one that is being written;
+ * `<key>.lock` names the process that writes it.
  */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -42,13 +42,13 @@ export interface BuildTask {
   readonly source: ModelSource
   readonly dtype: Dtype
   readonly provider: Provider
-  /** The final path of `folder`. */
+  /** The disk that will hold the final path of `folder`. */
   readonly disk: Disk
-  /** It is made once every check has passed. */
+  /** The thread creates it once every check has passed. */
   readonly folder: string
 }
 
-/** Messages of the thread. */
+/** The messages of the thread. */
 export type BuildAnswer =
   | { readonly kind: "progress"; readonly doneBytes: number; readonly allBytes: number }
   | { readonly kind: "done" }
@@ -67,18 +67,18 @@ export interface BuiltInfo {
   readonly source: string
   readonly dtype: Dtype
   readonly version: number
-  /** Bytes of each file beside `built.json`, by its path in the directory. */
+  /** Size in bytes of each file except `built.json`, by its path in the directory. */
   readonly files: Readonly<Record<string, number>>
 }
 
 const infoFile = "built.json"
 const keyPattern = /^[0-9a-f]{40}$/
 const restPattern = /^([0-9a-f]{40})\.(\d+|lock)$/
-/** The heap of the thread that builds. */
+/** Maximum megabytes of the heap of the thread that builds. */
 const maxHeapMb = 2_048
 
 export class BuiltModels {
-  /** The folder of all of them. */
+  /** The folder of all built directories. */
   readonly root: string
   /** Directories built by this object that have not been opened yet. */
   private readonly fresh = new Set<string>()
@@ -88,8 +88,8 @@ export class BuiltModels {
   }
 
   /**
-   * The model directory of `source`, which is built if it is missing. Throws ModelError for weights
-   * that are refused, a full disk, a folder that cannot be written; and the signal's reason.
+   * Returns the model directory of `source`, which is built if it is missing. Throws ModelError for
+   * refused weights, a full disk or a folder that cannot be written, and the signal's reason.
    */
   async directoryOf(source: ModelSource, options: BuildOptions): Promise<string> {
     const { signal, log } = options
@@ -100,7 +100,7 @@ export class BuiltModels {
     try {
       await makeFolder(this.root)
       const build = async (): Promise<void> => {
-        // The previous holder of the lock may have built it.
+        // The process that held the lock before may have built it.
         if (await isWhole(path)) return
         await this.sweep(key)
         const { kind, name } = source
@@ -124,7 +124,7 @@ export class BuiltModels {
 
   /**
    * Returns the error to throw if the directory at `path`, built from `source`, does not open
-   * because of `error`. A ModelError then names the weights. A directory that was built just now is
+   * because of `error`. A ModelError then names the weights. If the directory was just built it is
    * removed, unless only memory was missing.
    */
   async refusalOf(error: unknown, source: ModelSource, path: string): Promise<unknown> {
@@ -144,7 +144,7 @@ export class BuiltModels {
     const folder = `${path}.${process.pid}`
     let left = 0
     const started = performance.now()
-    // The weights of a GGUF file keep their types.
+    // The weights of a GGUF file keep their types, so no type is logged.
     const types = source.kind === "gguf" ? "" : ` (${info.dtype})`
     options.log?.(`converting ${source.path}${types}, once`)
     try {
@@ -185,12 +185,12 @@ export class BuiltModels {
           if (name.startsWith(`${key}.`) && !name.endsWith(".lock"))
             await rm(join(this.root, name), { recursive: true, force: true })
       }
-      // Files of other models that cannot be removed do not stop this conversion.
+      // If files of other models cannot be removed, this conversion continues.
       await (key === ownKey ? remove() : ifUnlocked(join(this.root, `${key}.lock`), remove).catch(() => {}))
     }
   }
 
-  /** All directories, damaged ones too, the newest last. */
+  /** Returns all directories, including damaged ones, the newest last. */
   async list(): Promise<BuiltModel[]> {
     const found: BuiltModel[] = []
     for (const key of await readdir(this.root).catch(() => [])) {
@@ -204,9 +204,9 @@ export class BuiltModels {
     return found.sort((a, b) => a.builtAt - b.builtAt)
   }
 
-  /** Removes one; on Windows open files stay. Throws ModelError. */
+  /** Removes a directory. On Windows, open files stay. Throws ModelError. */
   async remove({ key, path }: Pick<BuiltModel, "key" | "path">): Promise<void> {
-    // First renamed in one step, so that no partial directory is opened.
+    // It is renamed first, in one step, so that no partial directory is opened.
     const rest = join(this.root, `${key}.${process.pid}`)
     try {
       await rm(rest, { recursive: true, force: true })
@@ -223,16 +223,16 @@ export class BuiltModels {
 export interface BuiltModel {
   readonly key: string
   readonly path: string
-  /** Null: `built.json` is damaged. */
+  /** Null if `built.json` is damaged. */
   readonly info: BuiltInfo | null
   readonly bytes: number
   /** Milliseconds since 1970. */
   readonly builtAt: number
-  /** Whether the weights that it was built from are gone. */
+  /** Whether the weights that it was built from no longer exist. */
   readonly isStale: boolean
 }
 
-/** Whether it is an error of the file system. */
+/** Returns whether it is an error of the file system. */
 function isOfDisk(error: unknown): boolean {
   return /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? "")
 }
@@ -242,11 +242,12 @@ function diskOf(folder: string): Disk {
 }
 
 /**
- * A name of the files' content: a blob's name is its digest; any other file counts by its size, its
- * time and its first MiB, which holds the header. Throws ModelError for a file that cannot be read.
+ * Returns a key for the content of the files. A blob is identified by its name, which is its
+ * digest; any other file by its size, its time and its first MiB, which contains the header. Throws
+ * ModelError for a file that cannot be read.
  */
 async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Promise<string> {
-  // Only this property of the provider changes the graph.
+  // This is the only property of the provider that changes the graph.
   const attention = attentionTypes[provider]
   const hash = createHash("sha256").update(`${source.kind} ${dtype} ${attention} ${writerVersion}\n`)
   for (const path of await filesOf(source)) {
@@ -264,7 +265,7 @@ async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Pro
 
 async function describe(path: string): Promise<string> {
   const real = await realpath(path)
-  // Opening a pipe would block.
+  // Opening a pipe would block, so only regular files are opened.
   if (!(await stat(real)).isFile()) throw new Error("it is no file")
   const file = await open(real, "r")
   try {
@@ -280,8 +281,8 @@ async function describe(path: string): Promise<string> {
 }
 
 /**
- * The SHA-256 of its content by which a blob of Ollama's or of the hub's is named; null: it is not
- * a blob.
+ * Returns the SHA-256 of the content that a blob of Ollama or of the hub has as its name; null if
+ * the file is not a blob.
  */
 function digestNamed(realPath: string): string | null {
   if (basename(dirname(realPath)) !== "blobs") return null
@@ -289,8 +290,8 @@ function digestNamed(realPath: string): string | null {
 }
 
 /**
- * Throws ModelError for a blob whose content does not match its name, which is the key of the built
- * directory.
+ * Throws ModelError for a blob if its content does not match its name, which is part of the key of
+ * the built directory.
  */
 export async function checkDigests(source: ModelSource): Promise<void> {
   for (const path of await filesOf(source)) {
@@ -304,7 +305,7 @@ export async function checkDigests(source: ModelSource): Promise<void> {
   }
 }
 
-/** The files that a model is built from. */
+/** Returns the files that a model is built from. */
 async function filesOf({ kind, path }: ModelSource): Promise<string[]> {
   if (kind === "gguf") return partsOf(path)
   const names = await filesIn(path)
@@ -312,14 +313,14 @@ async function filesOf({ kind, path }: ModelSource): Promise<string[]> {
 }
 
 /**
- * Runs the thread to its end. Rejects with ModelError, the signal's reason, or an error with the
+ * Runs the thread until it ends. Rejects with ModelError, the signal's reason, or an error with the
  * file system's code.
  */
 async function runThread(task: BuildTask, { signal, onProgress, program }: BuildOptions): Promise<void> {
   signal?.throwIfAborted()
   const worker = new Worker(program ?? packageFile("dist/runtime/model/build/worker.js"), {
     workerData: task,
-    // Not this process's flags: a thread refuses some of them.
+    // Flags of this process are not passed on, since a thread refuses some of them.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   })
@@ -350,7 +351,7 @@ async function runThread(task: BuildTask, { signal, onProgress, program }: Build
     })
   } finally {
     if (abort) signal?.removeEventListener("abort", abort)
-    // It may write until it has ended.
+    // The thread may write until it has ended.
     await worker.terminate()
   }
 }
@@ -374,8 +375,8 @@ async function readInfo(path: string): Promise<BuiltInfo | null> {
 }
 
 /**
- * A directory was complete when it was renamed, but a file may have been truncated or removed
- * since. An incomplete directory is built again.
+ * Returns whether a directory is complete. It was complete when it was renamed, but a file may have
+ * been truncated or removed since. An incomplete directory is built again.
  */
 async function isWhole(path: string): Promise<boolean> {
   const info = await readInfo(path)
@@ -384,12 +385,12 @@ async function isWhole(path: string): Promise<boolean> {
   return Object.entries(info.files).every(([file, bytes]) => sizes[file] === bytes)
 }
 
-/** Bytes of all files of a folder. */
+/** Returns the bytes of all files of a folder. */
 async function bytesIn(folder: string): Promise<number> {
   return Object.values(await sizesIn(folder)).reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** Bytes of each file of a folder, by its path in it. */
+/** Returns the bytes of each file of a folder, by its path in the folder. */
 async function sizesIn(folder: string): Promise<Record<string, number>> {
   const sizes: Record<string, number> = {}
   for (const file of await filesIn(folder)) {
@@ -404,7 +405,7 @@ async function syncFiles(folder: string): Promise<void> {
   await sync(folder)
 }
 
-/** Waits until it is on the disk. Windows cannot open a folder for that. */
+/** Waits until a file or folder is on the disk. Windows cannot open a folder for that. */
 async function sync(path: string): Promise<void> {
   const isFolder = (await stat(path)).isDirectory()
   if (isFolder && process.platform === "win32") return

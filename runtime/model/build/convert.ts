@@ -1,6 +1,4 @@
-/**
- * Weights → a model directory: first checks the weights, then writes the directory.
- */
+/** Converts weights into a model directory: checks the weights first, then writes the directory. */
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { checkRoom, makeFolder } from "../room.ts"
@@ -8,7 +6,7 @@ import { type BuildTask, checkDigests } from "./cache.ts"
 import { writeDecoder } from "./decoder.ts"
 import { inFile, prepare } from "./prepare.ts"
 
-/** Bytes of a graph and of config.json, at most. */
+/** Maximum bytes of the graph and of config.json. */
 const graphBytes = 2 ** 22
 
 /**
@@ -26,7 +24,7 @@ export async function convert(
     await checkDigests(source)
     await mkdir(folder)
     await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, onProgress })
-    // Last, so that a directory without them counts as incomplete.
+    // These files are written last, so that a directory without them counts as incomplete.
     for (const [file, text] of texts) {
       await makeFolder(dirname(join(folder, file)))
       await writeFile(join(folder, file), text)

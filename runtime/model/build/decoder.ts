@@ -2,9 +2,9 @@
  * A model file's parameters and tensors → the parts of its decoder (`blueprint.ts`) → the graph in
  * a folder.
  *
- * Every tensor must have the shape that the parameters say, every parameter must be known, and
- * every tensor of the file must be read by some node: an unused tensor would change the result
- * elsewhere.
+ * Every tensor must have the shape that follows from the parameters, every parameter must be known,
+ * and every tensor of the file must be read by some node: elsewhere, the unused tensor would change
+ * the result.
  */
 
 import { writeFileSync } from "node:fs"
@@ -25,7 +25,7 @@ export type { Decoder } from "./blueprint.ts"
 
 /**
  * Reads the decoder of a GGUF file. Throws ModelError naming an architecture, key, value or tensor
- * that is not served.
+ * that is not supported.
  */
 export function decoderOfGguf(gguf: Gguf): Decoder {
   const place = gguf.paths[0]
@@ -47,8 +47,8 @@ export function decoderOfGguf(gguf: Gguf): Decoder {
 }
 
 /**
- * Reads the decoder that a config.json describes, with tensors named as transformers has them.
- * Throws as `decoderOfGguf` does.
+ * Reads the decoder that a config.json describes, with the tensor names of transformers. Throws as
+ * `decoderOfGguf` does.
  */
 export function decoderOfConfig(config: Readonly<Record<string, unknown>>, weights: Weights): Decoder {
   const place = "config.json"
@@ -73,7 +73,7 @@ export function decoderOfConfig(config: Readonly<Record<string, unknown>>, weigh
 }
 
 export interface WriteOptions extends SaveOptions {
-  /** How weights that are stored as floats are written. */
+  /** The type in which float weights are written. */
   readonly dtype: Dtype
   /** The execution provider that will run the graph. */
   readonly provider: Provider
@@ -102,9 +102,9 @@ export function planDecoder(
 }
 
 /**
- * Writes model.onnx, model.onnx.data and config.json into `folder`. Memory is bounded by a few MiB
- * of rows. Throws ModelError naming a tensor of the file that no node reads, before anything is
- * written.
+ * Writes model.onnx, model.onnx.data and config.json into `folder`. It holds at most a few MiB of
+ * rows in memory. Throws ModelError naming a tensor of the file that no node reads, before anything
+ * is written.
  */
 export async function writeDecoder(
   decoder: Decoder,
@@ -117,7 +117,7 @@ export async function writeDecoder(
   writeFileSync(join(folder, "config.json"), `${JSON.stringify(configOf(decoder, endIds), null, 2)}\n`)
 }
 
-/** The fields of config.json that the engine reads. */
+/** Returns the fields of config.json that the engine reads. */
 function configOf(decoder: Decoder, endIds: readonly number[]): Record<string, unknown> {
   const { architecture, hidden, vocabulary, context, layers } = decoder
   const attentions = layers.flatMap(({ mixer }) => (mixer.kind === "attention" ? [mixer] : []))
@@ -174,7 +174,7 @@ class DecoderReader {
     this.spelling = parameters.format === "gguf" ? 0 : 1
   }
 
-  /** `isTied`: the configuration says that the embedding is the head too. */
+  /** `isTied`: whether the configuration says that the embedding is also the head. */
   read(isTied: boolean): Decoder {
     const { architecture, parameters } = this
     const hidden = parameters.integer("hidden", 8, maxHidden)
@@ -211,7 +211,7 @@ class DecoderReader {
       unneeded: (tensor) =>
         ropes.tensors.includes(tensor) ||
         /(^|\.)(rotary_emb\.inv_freq|attn_rot_embd\.weight)$/.test(tensor) ||
-        // The vision part of a file that has both: text does not pass through it.
+        // These tensors are the vision part of a model that has one. Text does not pass through it.
         /^(v|mm)\./.test(tensor) ||
         (isTied && tensor === this.nameOf("head", null)),
     }
@@ -222,7 +222,8 @@ class DecoderReader {
   }
 
   /**
-   * How many heads attention has, of what size; heads of keys and values are given layer by layer.
+   * Returns the number of attention heads and their size; the heads of keys and values are given
+   * layer by layer.
    */
   private heads(hidden: number, count: number): { heads: number; kvHeads: number[]; headDim: number } {
     const { parameters } = this
@@ -254,7 +255,7 @@ class DecoderReader {
     }
   }
 
-  /** Which layers are local. */
+  /** Returns for each layer whether it is local. */
   private localLayers(count: number): boolean[] {
     const { architecture, parameters } = this
     const types = parameters.value("layerTypes")
@@ -335,7 +336,10 @@ class DecoderReader {
     }
   }
 
-  /** In a config.json; GGUF gives such a layer no heads of keys. */
+  /**
+   * Returns whether a layer of a config.json is a convolution; in GGUF such a layer has no key
+   * heads.
+   */
   private isConvolution(layer: number): boolean {
     const { parameters, architecture } = this
     if (!architecture.parameters.includes("convolutionWidth")) return false
@@ -392,7 +396,7 @@ class DecoderReader {
     return this.slice(role, layer, [0, rows], [rows, columns])
   }
 
-  /** `count` rows, from the `first` on, of a tensor of this shape. */
+  /** Returns `count` rows of a tensor of this shape, starting at row `first`. */
   private slice(
     role: Role,
     layer: number | null,
@@ -417,7 +421,7 @@ class DecoderReader {
     return name
   }
 
-  /** The tensor of a part. Throws ModelError if it is missing or has another shape. */
+  /** Returns the tensor of a part. Throws ModelError if it is missing or has another shape. */
   private tensor(role: Role, layer: number | null, shape?: readonly number[]) {
     const name = this.nameOf(role, layer)
     const tensor = this.weights.tensors.get(name)

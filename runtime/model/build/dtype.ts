@@ -1,11 +1,14 @@
-/** Types of weights in which float weights are written when a model is built. */
+/** The types in which float weights are written when a model is built. */
 import { ModelError } from "../../errors.ts"
 import type { Dtype } from "../weights/blocks.ts"
 
-/** 8 bits (default), 4 bits, as they are. */
+/** 8 bits (default), 4 bits, unchanged. */
 const builtDtypes: readonly Dtype[] = ["q8", "q4", "fp32"]
 
-/** The type as it is written; `what` begins the sentence. Throws ModelError on another one. */
+/**
+ * Returns the type in which weights are written; `what` is the beginning of the error message.
+ * Throws ModelError for another type.
+ */
 export function checkBuiltDtype(what: string, dtype: string | undefined): Dtype {
   const found = builtDtypes.find((each) => each === (dtype ?? "q8"))
   if (found !== undefined) return found

@@ -1,11 +1,11 @@
 /**
- * The graph of a decoder, in the layout of onnxruntime-genai's grouped-query exports: `input_ids`,
- * `attention_mask`, `past_key_values.<i>.key|value` (`past.<i>.conv` of a convolution) → `logits`,
- * `present.…`, all of float32.
+ * Builds the graph of a decoder, in the layout of onnxruntime-genai's grouped-query exports:
+ * `input_ids`, `attention_mask`, `past_key_values.<i>.key|value` (`past.<i>.conv` of a convolution)
+ * → `logits`, `present.…`, all of float32.
  *
- * The norm that follows a sum is written as one operator with it. `hidden_states` is the input of
- * the last product, in a node of its own, by which `ort/slim.ts` finds where tokens without wanted
- * logits can be left out.
+ * A sum and the norm that follows it are written as one operator. `hidden_states` is the input of
+ * the last product, in a separate node: `ort/slim.ts` uses it to leave out the tokens of which no
+ * logits are needed.
  */
 
 import { headInput } from "../ort/names.ts"
@@ -20,7 +20,7 @@ export function writeGraph(decoder: Decoder, graph: GraphWriter, provider: Provi
   new DecoderGraph(decoder, graph, provider).write()
 }
 
-/** A residual stream: `sum` once `added` is added to it. */
+/** A residual stream. Its value is `sum` plus `added`. */
 interface Stream {
   readonly sum: string
   readonly added: string | null
@@ -75,7 +75,10 @@ class DecoderGraph {
     graph.output("logits", Float32, [0, 0, vocabulary])
   }
 
-  /** What attention counts by: the last place of each row, and the places of the longest one. */
+  /**
+   * Computes the counts that attention needs: the last position of each row, and the length of the
+   * longest one.
+   */
   private countTokens(mask: string): void {
     const { graph } = this
     const one = graph.ints([1])
@@ -98,7 +101,7 @@ class DecoderGraph {
     )
   }
 
-  /** The sum of a stream and its norm. */
+  /** Returns the sum of a stream and the norm of it. */
   private normed(name: string, { sum, added }: Stream, norm: Norm | null): [string, string] {
     const { graph } = this
     if (added === null) return [sum, this.norm(`${name}_norm`, sum, norm)]
@@ -203,15 +206,15 @@ class DecoderGraph {
     return this.linear(`${name}.out`, this.cast(`${name}.heads`, Float32, type), attention.out)
   }
 
-  /** `x`, which has the type `from`, in another; an absent input stays absent. */
+  /** Returns `x`, of type `from`, cast to another type; an absent input stays absent. */
   private cast(x: string, to: number, from = Float32): string {
     if (x === "" || to === from) return x
     return this.graph.node(`${x}.cast`, "Cast", [x], [{ name: "to", int: to }])
   }
 
   /**
-   * Queries, keys and values: of one product if their weights can be one matrix and nothing happens
-   * to one of them alone.
+   * Returns queries, keys and values. One product computes them all if their weights can be one
+   * matrix and none of them has a norm of its own.
    */
   private queries(name: string, x: string, attention: Attention): [string, string, string] {
     const { graph } = this
@@ -253,7 +256,7 @@ class DecoderGraph {
     return graph.node(name, "Reshape", [normed, graph.ints([0, 0, heads * headDim])])
   }
 
-  /** The tables of a rope; layers whose angles are equal share them. */
+  /** Returns the tables of a rope; layers with equal angles share them. */
   private anglesOf(rope: Rope): readonly [string, string] {
     const key = JSON.stringify([rope.frequencies, rope.magnitude])
     const known = this.tables.get(key)

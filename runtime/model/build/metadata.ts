@@ -11,16 +11,19 @@ interface ScalarTypes {
   string: string
 }
 
-/** What to do about a value that no converter writes. */
+/** The advice for a value that no converter writes. */
 export const damaged = "The file is damaged: download it again"
-/** Characters of all strings of one list: several times what is known of vocabularies. */
+/**
+ * Maximum characters of all strings of a list together: several times the size of known
+ * vocabularies.
+ */
 const maxCharacters = 2 ** 25
 
 export function fail(key: string, problem: string): never {
   throw new ModelError(`metadata "${key}" ${problem}`)
 }
 
-/** A value in a message of one line. */
+/** Formats a value for a message of one line. */
 export function shown(value: MetadataValue): string {
   if (isList(value)) return "a list"
   const text = typeof value === "string" ? JSON.stringify(value) : String(value)
@@ -41,7 +44,7 @@ export function flag(metadata: Metadata, key: string, absent: boolean): boolean 
   return typeof value === "boolean" ? value : fail(key, `is ${shown(value)}, not true or false. ${damaged}`)
 }
 
-/** The id of a token, of which there are `count`; undefined if the key is missing. */
+/** Returns the id of one of `count` tokens; undefined if the key is missing. */
 export function idOf(metadata: Metadata, key: string, count: number): number | undefined {
   const value = metadata.get(key)
   if (value === undefined) return undefined
@@ -49,7 +52,7 @@ export function idOf(metadata: Metadata, key: string, count: number): number | u
   return fail(key, `is ${shown(value)}, and ids of tokens are 0 to ${count - 1}. ${damaged}`)
 }
 
-/** A list of 1 to `most` values of a type. */
+/** Returns a list of 1 to `most` values of a type. */
 export function listOf<Type extends keyof ScalarTypes>(
   metadata: Metadata,
   key: string,

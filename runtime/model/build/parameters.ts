@@ -1,8 +1,8 @@
 /**
- * The parameters of a model under one name each, whether they stand in GGUF's metadata or in a
+ * The parameters of a model under one name each, whether they come from GGUF's metadata or from a
  * config.json.
  *
- * A key that is not read may change the result as much as one that is. So the reader records which
+ * A key that is ignored may change the result as much as any other. So the reader records which
  * keys were read, and refuses every other key by its name unless it is known to have no effect.
  */
 
@@ -10,7 +10,7 @@ import { ModelError } from "../../errors.ts"
 import { damaged } from "./metadata.ts"
 
 /**
- * [key in GGUF behind the architecture, key in config.json, other spellings there]; null: that
+ * [key in GGUF after the architecture, key in config.json, other spellings there]; null: that
  * format has no such key.
  */
 const keys = {
@@ -54,7 +54,7 @@ const scales: Bounds = [1e-4, 1e4]
 const softcaps: Bounds = [1, 1e4]
 
 /**
- * Bounds far beyond known models: outside of them, onnxruntime refuses the graph, or the answers
+ * Bounds far beyond known models. Outside of them, onnxruntime refuses the graph, or the answers
  * are noise.
  */
 const bounds: Readonly<Partial<Record<ParameterName, Bounds>>> = {
@@ -74,18 +74,18 @@ const bounds: Readonly<Partial<Record<ParameterName, Bounds>>> = {
 
 const anyNumber: Bounds = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
-/** Keys that do not concern the graph, or that the shapes of the tensors imply. */
+/** Keys that do not concern the graph, or that follow from the shapes of the tensors. */
 const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
   gguf: ["vocab_size", "feed_forward_length", "rope.scaling.finetuned", "tensor_data_layout"],
   config: [
-    // What the file is, and how it was trained and is run elsewhere.
+    // These describe the file, its training, and how other programs run it.
     ...["architectures", "auto_map", "cache_implementation", "dtype", "id2label", "label2id", "model_type"],
     ...["name_or_path", "output_attentions", "output_hidden_states", "pretraining_tp", "torch_dtype"],
     ...["transformers_version", "unsloth_fixed", "unsloth_version", "use_cache", "initializer_range"],
     ...["attention_dropout", "embd_pdrop", "embedding_dropout", "hidden_dropout_prob", "resid_pdrop"],
     ...["residual_dropout", "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init"],
     ...["conv_use_xavier_init", "bos_token_id", "eos_token_id", "pad_token_id"],
-    // Implied by the tensors, or read in another way.
+    // These follow from the tensors, or are read in another way.
     ...["attention_bias", "intermediate_size", "mlp_bias", "tie_word_embeddings", "use_bias", "vocab_size"],
     ...["block_auto_adjust_ff_dim", "block_dim", "block_ff_dim", "block_ffn_dim_multiplier"],
     ...["block_multiple_of", "block_norm_eps", "conv_dim", "conv_dim_out", "num_heads", "hidden_act"],
@@ -100,7 +100,7 @@ const idle: Readonly<Record<"gguf" | "config", readonly string[]>> = {
   ],
 }
 
-/** Keys with the values that the written graph has. */
+/** Keys for which the written graph implements only these values. */
 const fixed: Readonly<Record<string, readonly unknown[]>> = {
   "attention.causal": [true],
   use_bidirectional_attention: [false],
@@ -118,13 +118,13 @@ const fixed: Readonly<Record<string, readonly unknown[]>> = {
 
 export class Parameters {
   readonly format: "gguf" | "config"
-  /** For messages: the file, or "config.json". */
+  /** The file, or "config.json", for messages. */
   private readonly place: string
   private readonly prefix: string
   private readonly values: ReadonlyMap<string, unknown>
   private readonly read = new Set<string>()
 
-  /** `prefix` stands before each key. */
+  /** `prefix` is put before each key. */
   constructor(
     format: "gguf" | "config",
     place: string,
@@ -142,35 +142,37 @@ export class Parameters {
     throw new ModelError(`${this.place}: ${key} ${what}`)
   }
 
-  /** The value of a key as it is spelt in the format; undefined if it is absent or null. */
+  /**
+   * Returns the value of a key as it is spelled in the format; undefined if it is absent or null.
+   */
   raw(key: string): unknown {
     const whole = this.prefix + key
     this.read.add(whole)
     return this.values.get(whole) ?? undefined
   }
 
-  /** The value of a parameter; undefined if the format has no such key. */
+  /** Returns the value of a parameter; undefined if the format has no such key. */
   value(name: ParameterName): unknown {
     const key = this.keyOf(name)
     return key === null ? undefined : this.raw(key)
   }
 
   /**
-   * A number within the bounds of the parameter. Throws ModelError if it is another value, or
-   * absent without a fallback.
+   * Returns a number within the bounds of the parameter. Throws ModelError for another value, or if
+   * it is absent and there is no fallback.
    */
   number(name: ParameterName, fallback?: number): number {
     return this.checked(this.keyOf(name) ?? name, this.value(name), fallback, bounds[name])
   }
 
-  /** An integer from `least` to `most`. */
+  /** Returns an integer from `least` to `most`. */
   integer(name: ParameterName, least: number, most: number, fallback?: number): number {
     const value = this.number(name, fallback)
     if (Number.isInteger(value) && value >= least && value <= most) return value
     return this.refuse(this.spelt(name), `is ${value}, and must be an integer from ${least} to ${most}`)
   }
 
-  /** An integer for each layer: a list of them, or one for all. */
+  /** Returns an integer for each layer: from a list, or one for all. */
   perLayer(name: ParameterName, count: number, least: number, most: number, fallback?: number): number[] {
     const value = this.value(name)
     if (!Array.isArray(value)) return Array<number>(count).fill(this.integer(name, least, most, fallback))
@@ -187,7 +189,8 @@ export class Parameters {
   }
 
   /**
-   * A finite number at a key of the format. The fallback may be written too, whatever the bounds.
+   * Returns a finite number at a key of the format. The value of the fallback is always accepted,
+   * regardless of the bounds.
    */
   checked(key: string, value: unknown, fallback?: number, [least, most]: Bounds = anyNumber): number {
     const found = value ?? fallback
@@ -211,7 +214,7 @@ export class Parameters {
     }
   }
 
-  /** The key of a parameter as the format spells it. */
+  /** Returns the key of a parameter as the format spells it. */
   spelt(name: ParameterName): string {
     return this.prefix + (this.keyOf(name) ?? name)
   }
@@ -223,7 +226,7 @@ export class Parameters {
   }
 }
 
-/** A value of either format in a message of one line, at most 80 characters. */
+/** Formats a value of either format for a message of one line, with at most 80 characters. */
 export function spellValue(value: unknown): string {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value)
   return JSON.stringify(isObject ? value : String(value)).slice(0, 80)

@@ -1,6 +1,6 @@
 /**
  * Weights → the sources of a model directory, from headers alone: the decoder, its vocabulary, and
- * the texts beside them. Every refusal happens here, before anything is written.
+ * the text files. Every refusal happens here, before anything is written.
  */
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -16,10 +16,10 @@ import { buildVocabulary, checkKind } from "./vocabulary.ts"
 
 export interface Prepared {
   readonly decoder: Decoder
-  /** Bytes of the weights as they are written. */
+  /** Bytes that the weights will have when they are written. */
   readonly dataBytes: number
   readonly weights: Weights
-  /** Files of the model directory beside the graph and config.json, by name. */
+  /** Files of the model directory besides the graph and config.json, by name. */
   readonly texts: ReadonlyMap<string, string>
   readonly endIds: readonly number[]
 }
@@ -29,15 +29,16 @@ const textFiles =
   /^(generation_config\.json|tokenizer\.json|tokenizer_config\.json|special_tokens_map\.json|chat_template\.(jinja|json)|additional_chat_templates\/[^/]+\.jinja)$/
 
 /**
- * The caller closes the weights. Throws ModelError that names the file and the unsupported part.
+ * Prepares the weights, which the caller closes. Throws ModelError that names the file and the
+ * unsupported part.
  */
 export async function prepare(source: ModelSource, dtype: Dtype): Promise<Prepared> {
   return source.kind === "gguf" ? prepareGguf(source.path, dtype) : prepareFolder(source.path, dtype)
 }
 
 /**
- * Throws ModelError where the weights are refused, as far as headers say it: the tokens and merges
- * of a vocabulary are not read, which take most of the time.
+ * Throws ModelError if the headers show that the weights are refused. The tokens and merges of a
+ * vocabulary are not read, since that would take most of the time.
  */
 export async function inspect({ kind, path }: ModelSource): Promise<void> {
   const { weights } = kind === "gguf" ? await planGguf(path, "q8") : await planFolder(path, "q8")
@@ -95,8 +96,8 @@ function planOf<W extends Weights>(path: string, weights: W, dtype: Dtype, read:
 }
 
 /**
- * Weights that a file holds quantised are not quantised again. Throws ModelError on another type of
- * weights.
+ * Throws ModelError for a type of weights that cannot be written. Weights that are quantized in the
+ * file are not quantized again.
  */
 function checkDtype(weights: Weights, dtype: Dtype): void {
   const matrices = [...weights.tensors.values()].filter(({ shape }) => shape.length > 1)
@@ -130,7 +131,7 @@ async function readObject(folder: string, name: string): Promise<Record<string, 
   return parseObject(join(folder, name), await readText(join(folder, name)))
 }
 
-/** Throws ModelError for a missing file, or one that is larger than models have. */
+/** Reads a file. Throws ModelError if it is missing or larger than such files are. */
 async function readText(path: string): Promise<string> {
   try {
     const { size } = await stat(path)
@@ -155,7 +156,7 @@ function parseObject(path: string, text: string): Record<string, unknown> {
   throw new ModelError(`${path}: must hold a JSON object`)
 }
 
-/** The refusal with the file's name in front. */
+/** Returns the refusal with the file's name in front. */
 export function inFile(path: string, error: unknown): unknown {
   if (!(error instanceof ModelError) || error.message.startsWith(path)) return error
   return new ModelError(`${path}: ${error.message}`, { cause: error })

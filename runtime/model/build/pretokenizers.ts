@@ -1,8 +1,8 @@
 /**
  * How byte-level tokenizers cut a text into pieces before they merge pairs, by the names that GGUF
  * files have for it (`tokenizer.ggml.pre`). The steps are those of the `tokenizer.json` that each
- * name stands for, as Python's `tokenizers` reads them. llama.cpp cuts by expressions of its own
- * that differ from these in rare texts; the models were trained on these.
+ * name refers to, as Python's `tokenizers` reads them. llama.cpp cuts by its own regular
+ * expressions, which differ from these in rare texts; but the models were trained on these.
  *
  * A name is listed only if its steps are known. Any other would give ids that the model was not
  * trained on.
@@ -13,16 +13,13 @@ type Step = Readonly<Record<string, unknown>>
 export interface Pretokenizer {
   readonly steps: readonly Step[]
   readonly normalizer: Step | null
-  /** A piece that is a token is never merged from its parts. */
+  /** Whether a piece that is a token is kept whole instead of being merged from its parts. */
   readonly ignoresMerges: boolean
-  /** Texts begin with the BOS token unless the file says otherwise. */
+  /** Whether texts begin with the BOS token, unless the file says otherwise. */
   readonly addsBos: boolean
 }
 
-/**
- * Cuts a text at the ends of each match: a match is a piece, and so is the text between two
- * matches.
- */
+/** Cuts a text around each match: a match is a piece, and so is the text between two matches. */
 function isolated(Regex: string): Step {
   return { type: "Split", pattern: { Regex }, behavior: "Isolated", invert: false }
 }
@@ -31,7 +28,10 @@ function digits(individually: boolean): Step {
   return { type: "Digits", individual_digits: individually }
 }
 
-/** Maps bytes to letters. `cuts`: first parts words, numbers and signs as GPT-2 does. */
+/**
+ * Maps bytes to letters. `cuts`: whether words, numbers and punctuation are first separated as in
+ * GPT-2.
+ */
 function byteLevel(cuts: boolean): Step {
   return { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: cuts }
 }
@@ -42,14 +42,17 @@ const blanks = "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 const han = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 
 /**
- * Words of `letters` with one sign in front, numbers, signs with the ends of their lines, white
- * space.
+ * Cuts into words of `letters` with one sign in front, numbers, signs with the line ends after
+ * them, and white space.
  */
 function words(numbers: string, letters = "\\p{L}", signs = "[^\\s\\p{L}\\p{N}]"): Step {
   return isolated(`${english}|[^\\r\\n\\p{L}\\p{N}]?${letters}+|${numbers}| ?${signs}+[\\r\\n]*|${blanks}`)
 }
 
-/** The same, where a capital letter behind a small one begins a word; `end` may follow it. */
+/**
+ * Cuts in the same way, but a capital letter after a small one begins a new word; `end` may follow
+ * a word.
+ */
 function casedWords(numbers: string, end: string): Step {
   const upper = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
   const lower = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
@@ -60,8 +63,8 @@ function casedWords(numbers: string, end: string): Step {
 }
 
 /**
- * The letters that DeepSeek's first tokenizers list. Escapes, since some of them normalize to
- * others.
+ * The letters that DeepSeek's first tokenizers list. They are written as escapes, since some of
+ * them normalize to others.
  */
 const deepSeekLetters = [
   "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af",
@@ -84,7 +87,7 @@ const merged = { normalizer: null, ignoresMerges: false, addsBos: false }
 const starCoder = [digits(true), byteLevel(true)]
 const lineEnd = isolated("[\r\n]")
 
-/** By `tokenizer.ggml.pre`. */
+/** Pretokenizers by `tokenizer.ggml.pre`. */
 export const pretokenizers: ReadonlyMap<string, Pretokenizer> = new Map<string, Pretokenizer>([
   ["gpt-2", { ...merged, steps: [byteLevel(true)] }],
   ["phi-2", { ...merged, steps: [byteLevel(true)] }],
@@ -92,8 +95,8 @@ export const pretokenizers: ReadonlyMap<string, Pretokenizer> = new Map<string, 
   ["llama-bpe", { ...tokensAlone, steps: llama3 }],
   ["llama-v3", { ...tokensAlone, steps: llama3 }],
   ["llama3", { ...tokensAlone, steps: llama3 }],
-  // Llama 3's tokenizer without its BOS token. llama.cpp merges the parts of 588 of its tokens,
-  // from which they do not come.
+  // Llama 3's tokenizer without its BOS token. llama.cpp merges parts for 588 of its tokens
+  // although the merges do not lead to them.
   ["smaug-bpe", { ...merged, steps: llama3, ignoresMerges: true }],
   ["dbrx", { ...merged, steps: llama3 }],
   ["chatglm-bpe", { ...merged, steps: llama3, ignoresMerges: true }],

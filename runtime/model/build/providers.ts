@@ -20,5 +20,5 @@
 
 export type Provider = "cpu" | "web" | "cuda"
 
-/** The type that attention is computed and kept in, as ONNX numbers types. */
+/** The type in which attention is computed and stored, as ONNX numbers types. */
 export const attentionTypes: Readonly<Record<Provider, 1 | 10>> = { cpu: 1, web: 1, cuda: 10 }

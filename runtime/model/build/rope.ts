@@ -1,20 +1,20 @@
 /**
- * Rotary positions: which angles a model turns its queries and keys by, as tables of cosines and
- * sines [positions, n / 2].
+ * Rotary positions: the angles by which a model rotates its queries and keys, as tables of cosines
+ * and sines [positions, n / 2].
  *
- * Pair i of n turned numbers goes round by base^(−2i/n) a position. Models that were stretched to
- * longer texts slow some pairs down: *linear* all of them alike; *llama3* and *longrope* each by a
- * factor of its own; *yarn* (Peng et al. 2023) the slow pairs only, with a ramp between, and it
- * scales the tables so that attention stays as sharp.
+ * For n rotated numbers, pair i rotates by base^(−2i/n) per position. Models that were extended to
+ * longer texts slow some pairs down: *linear* slows all of them equally; *llama3* and *longrope*
+ * slow each by a separate factor; *yarn* (Peng et al. 2023) slows only the slow pairs, with a ramp
+ * between, and scales the tables so that attention stays as sharp.
  */
 
-/** How the pairs of a head are turned. */
+/** How the pairs of a head are rotated. */
 export interface Rope {
-  /** Angle of each pair a position. */
+  /** Angle of each pair per position. */
   readonly frequencies: readonly number[]
-  /** Both tables are multiplied by it. */
+  /** Factor of both tables. */
   readonly magnitude: number
-  /** Pairs are neighbours (2i, 2i + 1) instead of (i, i + n / 2). */
+  /** Whether pairs are neighbours (2i, 2i + 1) instead of (i, i + n / 2). */
   readonly isInterleaved: boolean
 }
 
@@ -35,11 +35,11 @@ export type Stretch =
       readonly original: number
       readonly fast: number
       readonly slow: number
-      /** Whether the ends of the ramp are whole pairs. */
+      /** Whether the ends of the ramp are rounded to whole pairs. */
       readonly isTruncated: boolean
     }
 
-/** Angles a position of `dims` turned numbers. */
+/** Returns the angles per position of `dims` rotated numbers. */
 export function ropeFrequencies(dims: number, base: number, stretch: Stretch): number[] {
   const plain = Array.from({ length: dims / 2 }, (_, pair) => base ** ((-2 * pair) / dims))
   switch (stretch.kind) {
@@ -59,8 +59,8 @@ export function ropeFrequencies(dims: number, base: number, stretch: Stretch): n
 }
 
 /**
- * Pairs that rotate often in the original context are kept, those that hardly rotate are slowed
- * down, with a ramp between.
+ * Pairs that rotate often within the original context keep their angle, those that hardly rotate
+ * are slowed down, with a ramp between.
  */
 function llama3(angle: number, { factor, low, high, original }: Stretch & { kind: "llama3" }): number {
   const turns = (original * angle) / (2 * Math.PI)
@@ -70,7 +70,7 @@ function llama3(angle: number, { factor, low, high, original }: Stretch & { kind
 
 function yarn(plain: number[], dims: number, base: number, stretch: Stretch & { kind: "yarn" }): number[] {
   const { factor, original, fast, slow, isTruncated } = stretch
-  // The pair that goes round so often in the original context.
+  // Returns the index of the pair that makes this number of turns within the original context.
   const pairOf = (turns: number): number =>
     (dims * Math.log(original / (turns * 2 * Math.PI))) / (2 * Math.log(base))
   const [from, to] = [pairOf(fast), pairOf(slow)]
@@ -82,15 +82,15 @@ function yarn(plain: number[], dims: number, base: number, stretch: Stretch & { 
   })
 }
 
-/** What yarn multiplies cosines and sines by. */
+/** Returns the factor by which yarn multiplies cosines and sines. */
 export function yarnMagnitude(factor: number, weight = 1): number {
   return factor <= 1 ? 1 : 0.1 * weight * Math.log(factor) + 1
 }
 
-/** Positions of a table that are computed at once. */
+/** Number of positions of a table that are computed at once. */
 const step = 4_096
 
-/** Cosines or sines of `count` positions, position after position. */
+/** Yields cosines or sines of `count` positions, position after position. */
 export function* ropeTable(
   { frequencies, magnitude }: Rope,
   part: "cos" | "sin",

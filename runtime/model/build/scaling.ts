@@ -1,6 +1,6 @@
 /**
- * Which angles the layers of a model turn by, read from its parameters: GGUF's `rope.*` keys and
- * tensors of factors, and `rope_scaling` or `rope_parameters` of a config.json.
+ * Reads the angles by which the layers of a model rotate, from its parameters: GGUF's `rope.*` keys
+ * and tensors of factors, and `rope_scaling` or `rope_parameters` of a config.json.
  */
 
 import { floats } from "../weights/blocks.ts"
@@ -11,20 +11,25 @@ import { damaged } from "./metadata.ts"
 import { type Bounds, type Parameters, ropeBases, spellValue } from "./parameters.ts"
 import { type Rope, ropeFrequencies, type Stretch, yarnMagnitude } from "./rope.ts"
 
-/** Ropes of a model's layers; null: positions are not turned into queries and keys there. */
+/** Ropes of a model's layers; null: queries and keys of these layers are not rotated. */
 export interface Ropes {
   readonly local: Rope | null
   readonly global: Rope | null
   /** Number of positions of the model with this scaling. */
   readonly context: number
-  /** Tensors of factors that are in the angles, or for another length of texts. */
+  /**
+   * Tensors of factors that the angles already contain, or that are for texts of another length.
+   */
   readonly tensors: readonly string[]
 }
 
 const maxContext = 2 ** 20
-/** With fewer, the trials at the opening of a graph have no room. */
+/** With a shorter context, the trials at the opening of a graph have no room. */
 const minContext = 8
-/** Bytes that the tables of angles may take; a larger model's may take as many as its weights. */
+/**
+ * Bytes that the tables of angles may always take; those of a larger model may take as many as its
+ * weights.
+ */
 const leastTableBytes = 2 ** 26
 
 /** Bounds far beyond known models, as in `parameters.ts`. */
@@ -33,19 +38,19 @@ const magnitudeBounds: Bounds = [0.01, 100]
 const turnBounds: Bounds = [1e-3, 1e4]
 const shareBounds: Bounds = [0.01, 1]
 
-/** Angles of one kind of layers, before it is known whether they are those of all. */
+/** Angles of one kind of layers, before it is known whether all layers have them. */
 interface Turning {
   readonly base: number
   readonly stretch: Stretch
   readonly magnitude: number
-  /** Of a model that is stretched by one of two lists: the positions that the first is for. */
+  /** For a model with two lists of factors: the context length that the first list is for. */
   readonly context?: number
-  /** Factors by which pairs are slowed down beside the stretch. */
+  /** Factors by which pairs are slowed down in addition to the extension. */
   readonly factors?: ArrayLike<number>
   readonly tensors?: readonly string[]
 }
 
-/** Reads all parameters of positions. Throws ModelError naming an unknown kind of stretching. */
+/** Reads all parameters of positions. Throws ModelError naming an unknown kind of scaling. */
 export function readRopes(
   architecture: Architecture,
   parameters: Parameters,
@@ -91,7 +96,7 @@ export function readRopes(
 }
 
 /**
- * The tables have a row for each position, whose number a file of a few bytes may set to a million.
+ * The tables have a row for each position, and a file of a few bytes may claim a million positions.
  */
 function checkTables(parameters: Parameters, weights: Weights, context: number, rowBytes: number): void {
   const weightBytes = [...weights.tensors.values()].reduce((sum, tensor) => sum + (bytesOf(tensor) || 0), 0)
@@ -115,7 +120,8 @@ function rotaryDims(parameters: Parameters, headDim: number): number {
 }
 
 /**
- * The context length of the original training. Throws ModelError if it is not a number of tokens.
+ * Returns the context length of the original training. Throws ModelError if it is not a number of
+ * tokens.
  */
 function contextOf(parameters: Parameters, key: string, tokens: number): number {
   if (Number.isInteger(tokens) && tokens >= minContext) return tokens
@@ -134,7 +140,7 @@ function ggufTurning(parameters: Parameters, weights: Weights, longest: number, 
     parameters.checked(key, parameters.raw(key), fallback, bounds)
   const base = parameters.number("ropeBase", 10_000)
   const factor = number("rope.scaling.factor", number("rope.scale_linear", 1, factorBounds), factorBounds)
-  // Converters write the two lists of longrope without naming it.
+  // Converters write the two lists of longrope without naming the type.
   const hasLists = weights.tensors.has("rope_factors_short.weight")
   const kind = parameters.raw("rope.scaling.type") ?? (hasLists ? "longrope" : "linear")
   const key = "rope.scaling.original_context_length"
@@ -164,7 +170,7 @@ function ggufTurning(parameters: Parameters, weights: Weights, longest: number, 
   }
 }
 
-/** The factors of the first of these tensors; empty if it is not there. */
+/** Returns the factors of the first of these tensors; empty if it does not exist. */
 function factorsOf(
   weights: Weights,
   tensors: readonly string[],
@@ -194,7 +200,10 @@ function checkFactors(parameters: Parameters, name: string, factors: Iterable<un
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The settings of positions in a config.json, for one kind of layers if it distinguishes them. */
+/**
+ * Returns the settings of positions in a config.json, for one kind of layers if it distinguishes
+ * them.
+ */
 function ropeObject(parameters: Parameters, kind: string): JsonObject | undefined {
   if (parameters.format === "gguf") return undefined
   const found = parameters.raw("rope_parameters") ?? parameters.raw("rope_scaling")
@@ -204,7 +213,7 @@ function ropeObject(parameters: Parameters, kind: string): JsonObject | undefine
   return kind in all ? (all[kind] as JsonObject) : all
 }
 
-/** Keys of each kind of stretching. */
+/** Keys that each kind of scaling has. */
 const ropeKeys: Readonly<Record<string, readonly string[]>> = {
   default: [],
   linear: ["factor"],

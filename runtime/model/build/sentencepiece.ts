@@ -1,10 +1,10 @@
 /**
- * Merges of a SentencePiece vocabulary, which has scores instead.
+ * Computes the merges of a SentencePiece vocabulary, which has scores instead.
  *
- * SentencePiece joins two neighbours whenever their text is a token, that of the highest score
- * first, the leftmost of equal ones. A list of merges says the same by each split of each token
- * into two tokens, ordered by the score of the whole. Only tokens that stand for text take part: a
- * control token must not be spelled by pieces.
+ * SentencePiece joins two neighbours if their joined text is a token: first the one with the
+ * highest score, and the leftmost of equal ones. An equivalent list of merges contains each split
+ * of each token into two tokens, ordered by the score of the whole token. Only tokens that
+ * represent text take part: a control token must not be spelled by pieces.
  *
  * Source: Kudo and Richardson 2018, SentencePiece, section 3.
  */
@@ -13,11 +13,11 @@ import type { Metadata } from "../weights/gguf.ts"
 import { damaged, fail, listOf, shown } from "./metadata.ts"
 import { type Tokens, TokenType } from "./tokens.ts"
 
-/** UTF-16 units of one token: the work grows with its square. */
+/** Maximum UTF-16 units of one token, since the work grows with its square. */
 const maxUnits = 256
 const bytes = 256
 
-/** The merges, best first. Throws ModelError naming the key and the value. */
+/** Returns the merges, best first. Throws ModelError naming the key and the value. */
 export function scoredMerges(metadata: Metadata, tokens: Tokens): (readonly [string, string])[] {
   const { texts, types, ids } = tokens
   const key = "tokenizer.ggml.scores"
@@ -57,14 +57,14 @@ export function scoredMerges(metadata: Metadata, tokens: Tokens): (readonly [str
   if (merges.length === 0 || (merges.length > 1 && merges.every(({ score }) => score === first.score))) {
     fail(key, `gives no order in which tokens are merged. Convert the model again, from its tokenizer.model`)
   }
-  // Merges of equal score are ordered as the converters of transformers order them: longer left
-  // side first, then longer right side.
+  // Merges of equal score are ordered as the converters of transformers order them: by longer left
+  // side, then by longer right side.
   return merges
     .sort((a, b) => b.score - a.score || b.left.length - a.left.length || b.right.length - a.right.length)
     .map(({ left, right }) => [left, right])
 }
 
-/** Text without a token is written by its bytes: each byte must have one. */
+/** Throws ModelError if a byte has no token: text without a token is written by its bytes. */
 function checkBytes({ ids, types }: Tokens): void {
   for (let byte = 0; byte < bytes; byte++) {
     const name = `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`

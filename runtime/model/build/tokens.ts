@@ -1,20 +1,20 @@
 /**
- * The tokens of a GGUF file: texts, types, and the ids that stand for the begin and the end of a
+ * Reads the tokens of a GGUF file: texts, types, and the ids of the tokens that begin and end a
  * text.
  */
 
 import type { Metadata } from "../weights/gguf.ts"
 import { damaged, fail, idOf, listOf, shown, textOf } from "./metadata.ts"
 
-/** Types of tokens, by SentencePiece's numbers. */
+/** Token types by SentencePiece's numbers. */
 export const TokenType = { Normal: 1, Unknown: 2, Control: 3, UserDefined: 4, Unused: 5, Byte: 6 } as const
 
 export interface Tokens {
-  /** By id. */
+  /** Texts by token id. */
   readonly texts: readonly string[]
-  /** By id. Tokens that only pad the vocabulary are Unused, whatever the file says. */
+  /** Types by token id. Tokens that only pad the vocabulary are Unused, regardless of the file. */
   readonly types: readonly number[]
-  /** Ids of all tokens but the unused ones, by their texts. */
+  /** Ids of all tokens except unused ones, by their texts. */
   readonly ids: ReadonlyMap<string, number>
   readonly bos: number | undefined
   readonly eos: number | undefined
@@ -24,26 +24,31 @@ export interface Tokens {
 }
 
 const maxTokens = 2 ** 20
-/** Written by converters where the model has more columns than the tokenizer has tokens. */
+/** Converters write such tokens if the model has more columns than the tokenizer has tokens. */
 const padding = /^\[PAD\d+\]$/
 
-/** Tokens that end an answer. Many files name one of several by its id. */
+/**
+ * Texts of tokens that end an answer. Of several such tokens, many files name only one by its id.
+ */
 const endTexts: readonly string[] = [
   ...["<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|return|>", "<|call|>"],
   ...["<|end|>", "<end_of_turn>", "<end_of_utterance>", "<eos>", "<EOT>", "[EOT]", "[EOS]"],
   "<｜end▁of▁sentence｜>",
 ]
-/** Where there is `<|return|>`, an answer has several messages, and `<|end|>` ends one of them. */
+/**
+ * If there is `<|return|>`, an answer has several messages, and `<|end|>` only ends one of them.
+ */
 const messageEnd = { text: "<|end|>", unless: "<|return|>" }
 
-/** Throws ModelError naming the key and the value that is wrong. */
+/** Reads the tokens. Throws ModelError naming the key and the wrong value. */
 export function readTokens(metadata: Metadata): Tokens {
   const texts = listOf(metadata, "tokenizer.ggml.tokens", "string", maxTokens)
   const given = listOf(metadata, "tokenizer.ggml.token_type", "number", maxTokens)
   if (given.length !== texts.length) {
     fail("tokenizer.ggml.token_type", `has ${given.length} values for ${texts.length} tokens. ${damaged}`)
   }
-  // The ids that SentencePiece's trainer gives these three, if the file does not say.
+  // The ids that SentencePiece's trainer gives these three, used if the file does not say
+  // otherwise.
   const usual = textOf(metadata, "tokenizer.ggml.model") === "llama" ? { unknown: 0, bos: 1, eos: 2 } : {}
   const idNamed = (name: "unknown" | "bos" | "eos" | "eot" | "eom", type: number): number | undefined => {
     const id = idOf(metadata, `tokenizer.ggml.${name}_token_id`, texts.length)

@@ -1,11 +1,11 @@
 /**
- * The vocabulary of a GGUF file → the files of a tokenizer as a model directory has them:
- * `tokenizer.json`, `tokenizer_config.json` and the chat templates.
+ * Converts the vocabulary of a GGUF file into the files of a tokenizer as a model directory has
+ * them: `tokenizer.json`, `tokenizer_config.json` and the chat templates.
  *
  * GGUF names the algorithm (`tokenizer.ggml.model`), the way that texts are cut
  * (`tokenizer.ggml.pre`), and for each token its text, its type and, for SentencePiece, its score.
- * `pretokenizers.ts` knows the ways to cut, `sentencepiece.ts` makes merges of scores. An unknown
- * model, name or flag is refused: with wrong ids a model answers fluently and wrongly.
+ * `pretokenizers.ts` knows the ways to cut, `sentencepiece.ts` turns scores into merges. An unknown
+ * model, name or flag is refused: with wrong ids a model writes fluent but wrong answers.
  *
  * The metadata is untrusted: each count, type and id is checked before it is used.
  */
@@ -27,34 +27,34 @@ export interface BuiltVocabulary {
   readonly files: ReadonlyMap<string, string>
   /** Tokens that end an answer: ascending, never empty. */
   readonly endIds: readonly number[]
-  /** Number of tokens, with those that only pad the vocabulary. */
+  /** Number of tokens, including those that only pad the vocabulary. */
   readonly width: number
 }
 
-/** The differences of the two kinds of tokenizers. */
+/** The parts in which the two kinds of tokenizers differ. */
 interface Kind {
   readonly normalizer: Json | null
   readonly preTokenizer: Json | null
   readonly decoder: Json
   /** Members of `model` in tokenizer.json. */
   readonly model: Json
-  /** Texts begin with the BOS token unless the file says otherwise. */
+  /** Whether texts begin with the BOS token, unless the file says otherwise. */
   readonly addsBos: boolean
-  /** Whether the white space behind a control token belongs to it. */
+  /** Returns whether the white space after a control token belongs to it. */
   stripsBehind(content: string): boolean
 }
 
 const maxMerges = 2 ** 21
 const templateKey = "tokenizer.chat_template"
 
-/** Throws ModelError for an unsupported kind of tokenizer, without reading its tokens. */
+/** Throws ModelError for an unsupported kind of tokenizer. Does not read its tokens. */
 export function checkKind(metadata: Metadata): void {
   if (kindOf(metadata) === "gpt2") cutOf(metadata)
 }
 
 /**
- * The files of the vocabulary that `metadata` describes. Throws ModelError naming the key, its
- * value and what is served.
+ * Returns the files of the vocabulary that `metadata` describes. Throws ModelError naming the key,
+ * its value and the supported values.
  */
 export function buildVocabulary(metadata: Metadata): BuiltVocabulary {
   const read = { gpt2: byteLevel, llama: sentencePiece }[kindOf(metadata)]
@@ -121,8 +121,8 @@ function tokenizerJson(metadata: Metadata, tokens: Tokens, kind: Kind): Json {
 }
 
 /**
- * Writes the BOS token in front of raw texts and the EOS token behind them; chat templates write
- * theirs themselves.
+ * Writes the BOS token before raw texts and the EOS token after them; chat templates write these
+ * tokens themselves.
  */
 function postProcessor(metadata: Metadata, tokens: Tokens, kind: Kind): Json | null {
   const begins = addsBos(metadata, kind) ? [ownToken(tokens, tokens.bos, "bos")] : []
@@ -166,7 +166,7 @@ function tokenizerConfig(metadata: Metadata, tokens: Tokens, kind: Kind): Json {
   }
 }
 
-/** How texts are cut. Throws ModelError for an unknown name. */
+/** Returns how texts are cut. Throws ModelError for an unknown name. */
 function cutOf(metadata: Metadata): Pretokenizer {
   const key = "tokenizer.ggml.pre"
   const name = metadata.has(key) ? textOf(metadata, key) : undefined
@@ -183,8 +183,8 @@ function cutOf(metadata: Metadata): Pretokenizer {
 }
 
 /**
- * Bytes that texts are made of. Some published vocabularies lack tokens for control characters, and
- * for the first bytes of rare planes and of no character at all.
+ * Bytes that occur in texts. Some published vocabularies lack tokens for control characters, for
+ * the first bytes of rare planes, and for bytes that occur in no character.
  */
 const textBytes: readonly (readonly [first: number, last: number])[] = [
   [0x0a, 0x0a],
@@ -193,12 +193,12 @@ const textBytes: readonly (readonly [first: number, last: number])[] = [
   [0xc2, 0xef],
 ]
 
-/** The text of each byte's token. */
+/** The token text of each byte. */
 const byteTexts: string[] = []
 for (const [point, byte] of byteOfCodePoint.entries())
   if (byte >= 0) byteTexts[byte] = String.fromCodePoint(point)
 
-/** A byte without a token would silently be dropped from texts. */
+/** Throws ModelError if a byte has no token: the byte would silently be dropped from texts. */
 function checkBytes({ texts, types, ids }: Tokens): void {
   const isText = (type: number) => type === TokenType.Normal || type === TokenType.UserDefined
   for (const [first, last] of textBytes) {
@@ -226,12 +226,12 @@ function byteLevel(metadata: Metadata, tokens: Tokens): Kind {
   }
 }
 
-/** The merges as the file lists them, best first. */
+/** Returns the merges as the file lists them, best first. */
 function listedMerges(metadata: Metadata, ids: ReadonlyMap<string, number>): (readonly [string, string])[] {
   const key = "tokenizer.ggml.merges"
   const seen = new Set<string>()
   return listOf(metadata, key, "string", maxMerges).map((merge, at) => {
-    // A left side that is a space has its own at index 0.
+    // If the left side is a space, the separating space is not at index 0.
     const end = merge.indexOf(" ", 1)
     const [left, right] = [merge.slice(0, end), merge.slice(end + 1)]
     if (end < 0 || !ids.has(left) || !ids.has(right) || !ids.has(left + right)) {
@@ -246,7 +246,7 @@ function listedMerges(metadata: Metadata, ids: ReadonlyMap<string, number>): (re
   })
 }
 
-/** Control tokens of Phi-3 that leave the white space behind them to the text. */
+/** Control tokens of Phi-3 that do not swallow the white space after them. */
 const plainOfPhi3: readonly string[] = ["<unk>", "<s>", "<|endoftext|>"]
 
 function sentencePiece(metadata: Metadata, tokens: Tokens): Kind {
@@ -281,14 +281,14 @@ function sentencePiece(metadata: Metadata, tokens: Tokens): Kind {
   }
 }
 
-/** The templates by their paths in a model directory. */
+/** Returns the templates by their paths in a model directory. */
 function chatTemplates(metadata: Metadata): [path: string, template: string][] {
   const templates: [string, string][] = []
   for (const key of metadata.keys()) {
     if (key !== templateKey && !key.startsWith(`${templateKey}.`)) continue
     const template = textOf(metadata, key)
     const name = key.slice(templateKey.length + 1)
-    // The name becomes that of a file.
+    // The name is used as a file name.
     if (!/^[A-Za-z0-9_-]{0,64}$/.test(name)) {
       fail(key, "is a chat template whose name is not 1 to 64 letters, digits, _ and -. Rename it")
     }

@@ -1,6 +1,6 @@
 /**
- * The thread of `cache.ts`: builds one model directory, and reports its progress. Started from
- * `dist`.
+ * The code of the thread of `cache.ts`: it builds one model directory, and reports its progress. It
+ * is started from `dist`.
  */
 import { parentPort, workerData } from "node:worker_threads"
 import { ModelError } from "../../errors.ts"
@@ -8,7 +8,7 @@ import type { BuildAnswer, BuildTask } from "./cache.ts"
 import { convert } from "./convert.ts"
 
 const say = (answer: BuildAnswer) => parentPort!.postMessage(answer)
-/** Milliseconds between two answers. */
+/** Milliseconds between two progress messages. */
 const everyMs = 50
 let saidAt = 0
 
@@ -23,7 +23,7 @@ try {
 } catch (error) {
   const { message, code } = error as NodeJS.ErrnoException
   const isRefusal = error instanceof ModelError
-  // Any error except a refusal and one of the file system is a fault of this program.
+  // Any error except a refusal or one of the file system is a bug of this program.
   if (!isRefusal && code === undefined) throw error
   say({ kind: "failed", message, code, isRefusal })
 }

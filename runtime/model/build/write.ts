@@ -1,16 +1,16 @@
 /**
- * Writes an ONNX graph whose weights stream from a model file of another format into
+ * Writes an ONNX graph with weights that stream from a model file of another format into
  * `model.onnx.data`.
  *
- * First the graph is put together: nodes, and for every weight a place in the data file, since
- * sizes follow from shapes alone. Then `save` reads the weights by rows, packs them and writes each
- * piece to its place. So memory is bounded by one chunk of rows, and two initializers may name the
+ * First the graph is built: nodes, and for every weight an offset in the data file, since sizes
+ * follow from shapes alone. Then `save` reads the weights by rows, packs them and writes each piece
+ * at its offset. So memory is bounded by one chunk of rows, and two initializers may refer to the
  * same bytes: a tied embedding is gathered under one shape and multiplied under another.
  *
  * A matrix [N, K] of packed weights is multiplied by MatMulNBits. If its type has minima, w = (code
  * − zero) · scale + rest, the rests are multiplied by the sums of the blocks of x: y +=
- * blockSums(x)[K / 32] · R[K / 32, N], exactly. Only the kernels that are fast on the CPU are
- * written: `accuracy_level` 4, no zero points, 4 or 8 bits.
+ * blockSums(x)[K / 32] · R[K / 32, N], exactly. Only the kernels that are fast on the CPU are used:
+ * `accuracy_level` 4, no zero points, 4 or 8 bits.
  */
 
 import { closeSync, fsyncSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs"
@@ -44,7 +44,10 @@ export interface Rows {
   readonly count: number
 }
 
-/** A matrix of rows of one or more tensors, one below the other, all of `columns` values. */
+/**
+ * A matrix that consists of rows of one or more tensors, one below the other, each of `columns`
+ * values.
+ */
 export interface Matrix {
   readonly rows: readonly Rows[]
   readonly columns: number
@@ -57,31 +60,31 @@ interface Chunk {
 }
 
 interface Fill {
-  /** Bytes that it writes. */
+  /** Number of bytes that it writes. */
   readonly length: number
   readonly chunks: () => Iterable<Chunk>
 }
 
-/** Where a matrix lies in the data file. */
+/** The position of a matrix in the data file. */
 interface Stored {
   readonly layout: Layout | null
   readonly rows: number
   readonly columns: number
-  /** Offsets of codes, scales and rests; of the values alone if there is no layout. */
+  /** Offsets of codes, scales and rests; if there is no layout, only the offset of the values. */
   readonly codes: number
   readonly scales: number
   readonly rests: number
 }
 
 export interface SaveOptions {
-  /** Called after each chunk of rows with the bytes written and those of all. */
+  /** Called after each chunk of rows with the number of bytes written and of all bytes. */
   readonly onProgress?: (written: number, total: number) => void
   readonly signal?: AbortSignal
 }
 
-/** Stored bytes that are read at once. */
+/** Number of stored bytes that are read at once. */
 const chunkBytes = 4 * 2 ** 20
-/** Longest data file: offsets stay far within exact integers. */
+/** Maximum length of the data file, so that offsets are exact integers. */
 const maxDataBytes = 2 ** 42
 
 export class GraphWriter {
@@ -123,7 +126,8 @@ export class GraphWriter {
   }
 
   /**
-   * Adds a node with one output, or with those of `outputs`. Returns the name of the first, `name`.
+   * Adds a node with one output, or with those of `outputs`. Returns `name`, the name of the first
+   * output.
    */
   node(
     name: string,
@@ -136,14 +140,14 @@ export class GraphWriter {
     return name
   }
 
-  /** A tensor of int64, of shape [values.length], or [] for a scalar. Returns its name. */
+  /** Adds a tensor of int64, of shape [values.length], or [] for a scalar. Returns its name. */
   ints(values: readonly number[]): string {
     const name = `ints.${values.join(".")}`
     this.constants.set(name, values)
     return name
   }
 
-  /** A float32 tensor that is computed when it is written. Returns `name`. */
+  /** Adds a float32 tensor that is computed when it is written. Returns `name`. */
   values(name: string, dims: readonly number[], chunks: () => Iterable<Float32Array>): string {
     const length = 4 * dims.reduce((product, size) => product * size, 1)
     const start = this.reserve(length)
@@ -160,7 +164,7 @@ export class GraphWriter {
     return this.external(name, Float32, dims, start)
   }
 
-  /** All values of these rows as one float32 tensor, each plus `plus`. */
+  /** Adds all values of these rows as one float32 tensor, with `plus` added to each. */
   vector(name: string, rows: readonly Rows[], dims: readonly number[], plus = 0): string {
     for (const each of rows) this.used.add(each.tensor)
     const weights = this.weights
@@ -172,7 +176,9 @@ export class GraphWriter {
     })
   }
 
-  /** Whether the rows of all these matrices have one layout, so that they can be one matrix. */
+  /**
+   * Returns whether the rows of all these matrices have one layout, so that they can be one matrix.
+   */
   isUniform(matrices: readonly Matrix[]): boolean {
     const layouts = matrices.flatMap(({ rows, columns }) =>
       rows.map(({ tensor }) => JSON.stringify(this.layoutOf(tensor, columns, false))),
@@ -181,8 +187,8 @@ export class GraphWriter {
   }
 
   /**
-   * x · matrixᵀ, of shape […, rows]. `isExact`: weights that are stored as floats stay floats
-   * whatever the dtype.
+   * Adds x · matrixᵀ, of shape […, rows]. `isExact`: whether weights that are stored as floats stay
+   * floats regardless of the dtype.
    */
   multiply(name: string, x: string, matrix: Matrix, isExact = false): string {
     const { layout, rows, columns, ...place } = this.store(matrix, isExact)
@@ -212,7 +218,7 @@ export class GraphWriter {
     return this.node(name, "Add", [product, added])
   }
 
-  /** The rows of a matrix that `ids` [B, S] names: [B, S, columns]. */
+  /** Adds a gather of the rows of a matrix by `ids` [B, S]. The result is [B, S, columns]. */
   gather(name: string, ids: string, matrix: Matrix, isTransposed: boolean): string {
     const { layout, rows, columns, ...place } = this.store(matrix, false, isTransposed)
     if (layout === null) {
@@ -283,15 +289,15 @@ export class GraphWriter {
     writeFileSync(join(folder, "model.onnx"), writeModel(graph, { "": opset, [microsoft]: 1 }, "tokenrail"))
   }
 
-  /** Columns of a table [n, V] that `ids` [B, S] names: [B, S, n]. */
+  /** Adds a gather of the columns of a table [n, V] by `ids` [B, S]. The result is [B, S, n]. */
   private gatherColumns(name: string, table: string, ids: string): string {
     const columns = this.node(`${name}.columns`, "Gather", [table, ids], [{ name: "axis", int: 1 }])
     return this.node(name, "Transpose", [columns], [{ name: "perm", ints: [1, 2, 0] }])
   }
 
   /**
-   * The sums of each `size` neighbours along the last axis of x; the matrices that x is multiplied
-   * by share them.
+   * Adds the sums of each `size` neighbours along the last axis of x. All products with x share
+   * them.
    */
   private blockSums(x: string, columns: number, size: number): string {
     const name = `${x}.sums_of_${size}`
@@ -306,12 +312,12 @@ export class GraphWriter {
   private layoutOf(tensor: string, columns: number, isExact: boolean): Layout | null {
     const { type } = this.tensor(tensor)
     const layout = layoutOf(type, isExact ? "fp32" : this.dtype)
-    // A type with blocks has whole blocks in each row; floats may have rows of any length.
+    // A type with blocks has whole blocks in each row; rows of floats may have any length.
     return layout !== null && columns % layout.block === 0 ? layout : null
   }
 
   /**
-   * Reserves the places of a matrix and says how they are filled. The same rows are stored once.
+   * Reserves the bytes of a matrix and registers how to fill them. The same rows are stored once.
    */
   private store({ rows, columns }: Matrix, isExact: boolean, isTransposed = true): Stored {
     const layout = this.layoutOf(rows[0].tensor, columns, isExact)
@@ -351,7 +357,7 @@ export class GraphWriter {
     return stored
   }
 
-  /** The stored bytes of rows in chunks; `row` counts from the first of all. */
+  /** Yields the stored bytes of rows in chunks; `row` is the index among all these rows. */
   private *read(
     rows: readonly Rows[],
     columns: number,
@@ -376,8 +382,8 @@ export class GraphWriter {
   }
 
   /**
-   * Large pieces begin at a multiple of 64 KiB, at which every system can map a file; those of a
-   * page at a page.
+   * Reserves bytes. Large pieces begin at a multiple of 64 KiB, at which every system can map a
+   * file; pieces of at least a page begin at a page.
    */
   private reserve(length: number): number {
     const alignment = length >= 65_536 ? 65_536 : length >= 4_096 ? 4_096 : 64
@@ -399,8 +405,8 @@ export class GraphWriter {
 }
 
 /**
- * The chunks that put rows of `columns` values into columns of a matrix [columns, count] at
- * `start`, from column `row` on.
+ * Yields chunks that write rows of `columns` values as columns of a matrix [columns, count] at
+ * offset `start`, the first of them in column `row`.
  */
 function* columnsOf(
   values: Float32Array,

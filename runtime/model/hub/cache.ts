@@ -1,7 +1,7 @@
 /**
- * The hub's copies on this machine, in the layout that all its tools share: files lie once in
- * `blobs` by their content, and `snapshots/<commit>` links to them by their names; `refs` says
- * which commit a branch or a tag was
+ * The models of the hub that are cached on this machine, in the layout that all its tools share:
+ * each file is stored once in `blobs` under its digest, and `snapshots/<commit>` has links to it
+ * under its names; `refs` records the commit of a branch or a tag
  * (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
  */
 import { randomUUID } from "node:crypto"
@@ -24,7 +24,7 @@ import type { HubName } from "./name.ts"
 export interface CachedModel {
   readonly name: string
   readonly commit: string
-  /** Branches and tags that were this commit when they were last requested. */
+  /** Branches and tags that pointed to this commit when they were last requested. */
   readonly revisions: readonly string[]
   /** A model directory. */
   readonly path: string
@@ -60,29 +60,30 @@ export class HubCache {
     await writeFile(path, commit)
   }
 
-  /** The directory of a commit. */
+  /** Returns the directory of a commit. */
   snapshot(name: string, commit: string): string {
     return join(this.folder(name), "snapshots", commit)
   }
 
-  /** Where a file with this content lies. */
+  /** Returns the path of a file with this content. */
   blob(name: string, digest: string): string {
     return join(this.folder(name), "blobs", digest)
   }
 
-  /** Whether this content is complete on this machine. */
+  /** Returns whether this content is complete on this machine. */
   async hasBlob(name: string, digest: string, bytes: number): Promise<boolean> {
     return (await stat(this.blob(name, digest)).catch(() => null))?.size === bytes
   }
 
-  /** Whether the commit has the complete file. */
+  /** Returns whether the commit has the complete file. */
   async has(name: string, commit: string, file: string): Promise<boolean> {
     return isThere(join(this.snapshot(name, commit), file))
   }
 
   /**
-   * Links the file of a commit to a blob. `file` is a plain path. Since Windows lets few users make
-   * symbolic links, it is a hard link there, or a copy if that is not possible either.
+   * Links the file of a commit to a blob. `file` is a relative path without `..`. Windows lets few
+   * users make symbolic links, so there it is a hard link, or a copy if that is not possible
+   * either.
    */
   async link(name: string, commit: string, file: string, digest: string): Promise<void> {
     const blob = this.blob(name, digest)
@@ -90,7 +91,7 @@ export class HubCache {
     const path = join(folder, file)
     if (!path.startsWith(folder + sep)) throw new Error(`internal: ${path} is not in ${folder}`)
     await makeFolder(dirname(path))
-    // In one step, so that a concurrent reader finds the complete file or none.
+    // The link is renamed into place, so that a concurrent reader finds the complete file or none.
     const fresh = `${path}.${randomUUID()}`
     await symlink(relative(dirname(path), blob), fresh)
       .catch(() => link(blob, fresh))
@@ -98,7 +99,7 @@ export class HubCache {
     await rename(fresh, path)
   }
 
-  /** All models, by name. */
+  /** Returns all models, by name. */
   async models(): Promise<CachedModel[]> {
     const folders = await readdir(this.root).catch(() => [])
     const found: CachedModel[] = []
@@ -135,13 +136,14 @@ export class HubCache {
   }
 }
 
-/** Whether there is a file or folder, behind its links. */
+/** Returns whether a file or folder exists, following links. */
 async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
 }
 
 /**
- * Names below `folder`, with slashes, and sizes. Ascending. Links that lead nowhere are left out.
+ * Returns the names below `folder`, with slashes, and their sizes. Ascending. Broken links are left
+ * out.
  */
 async function filesBelow(folder: string): Promise<[file: string, bytes: number][]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])

@@ -1,7 +1,7 @@
 /**
- * Which of a model's files are downloaded: a graph of the requested type of weights with all files
- * of a model directory; without a graph, the safetensors instead; or one GGUF file, which holds
- * everything.
+ * Chooses which of a model's files are downloaded: a graph of the requested type of weights with
+ * all files of a model directory; without a graph, the safetensors instead; or one GGUF file, which
+ * contains everything.
  */
 import { ModelError } from "../../errors.ts"
 import { checkBuiltDtype } from "../build/dtype.ts"
@@ -18,7 +18,7 @@ import type { ListedFile } from "./listing.ts"
 import { type HubName, spellName } from "./name.ts"
 import { isSafetensors, safetensorsFiles } from "./source.ts"
 
-/** The files of a model directory beside its graph. */
+/** The files that a model directory needs besides its graph. */
 const neededFiles = ["tokenizer.json"]
 const usualFiles = [
   "config.json",
@@ -32,15 +32,15 @@ const usualFiles = [
 
 export interface Choice {
   readonly files: readonly ListedFile[]
-  /** Those of them that may name further files: graphs, and the index of safetensors. */
+  /** Those of the files that may name further files: graphs, and the index of safetensors. */
   readonly naming: readonly string[]
   /** The path to open below the folder of the commit: the folder itself (""), or a GGUF file. */
   readonly opens: string
 }
 
 /**
- * Throws ModelError: no graph of this type, no tokenizer, several GGUF files, a file that no model
- * directory is read from.
+ * Chooses the files. Throws ModelError if there is no graph of this type, no tokenizer, several
+ * GGUF files, or a file that is too large for a model directory.
  */
 export function choose(hubName: HubName, files: readonly ListedFile[], dtype?: string): Choice {
   const names = files.map(({ path }) => path)
@@ -60,8 +60,8 @@ export function choose(hubName: HubName, files: readonly ListedFile[], dtype?: s
 }
 
 /**
- * The weights, which lie in `naming` and what that names, with all that a model directory is read
- * from beside them.
+ * Returns the files of a model directory: the weights in `naming`, the files that those name, and
+ * the text files.
  */
 function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming: readonly string[]): Choice {
   const byPath = new Map(files.map((file) => [file.path, file]))
@@ -74,7 +74,7 @@ function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming:
   }
   if (!byPath.has("config.json") && !byPath.has("genai_config.json"))
     throw new ModelError(`${spellName(hubName)} has no config.json. Choose another model`)
-  // External data: of one file or of several that are numbered.
+  // External data is one file, or several numbered ones.
   const data = names.filter((path) =>
     naming.some((each) => path.startsWith(each) && /^[._]data(_\d+)?$/.test(path.slice(each.length))),
   )
@@ -96,7 +96,7 @@ function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming:
   return { files: chosen, naming, opens: "" }
 }
 
-/** The graph of a type of weights, with that of its embeddings where there is one. */
+/** Returns the graph of a type of weights, and that of its embeddings if there is one. */
 function graphsOf(hubName: HubName, names: readonly string[], dtype: string): string[] {
   const graph = graphFilesOf(dtype).find((path) => names.includes(path))
   if (graph === undefined) throw noGraph(hubName, names, dtype)
@@ -104,7 +104,7 @@ function graphsOf(hubName: HubName, names: readonly string[], dtype: string): st
   return embedding === undefined ? [graph] : [graph, folderOf(graph) + embedding]
 }
 
-/** The files that a graph or an index names as those of its weights. */
+/** Returns the files that a graph or an index names as those of its weights. */
 export function dataFiles(
   files: readonly ListedFile[],
   naming: string,

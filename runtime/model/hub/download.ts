@@ -1,5 +1,6 @@
 /**
- * Downloads one file: continues a partial one, and checks the digest before the file gets its name.
+ * Downloads one file. It continues a partial one, and checks the digest before the file gets its
+ * name.
  */
 import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
@@ -17,30 +18,30 @@ import { withLock } from "./lock.ts"
 export interface Source {
   readonly url: string
   readonly bytes: number
-  /** SHA-256 of a large file, or the name that git gives a small one. */
+  /** SHA-256 of a large file, or git's object id of a small one. */
   readonly digest: { readonly kind: "sha256" | "git"; readonly hex: string }
 }
 
 export interface DownloadOptions {
   readonly token?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** Bytes that have been downloaded, while they come. */
+  /** Called with the number of downloaded bytes, during the download. */
   readonly onBytes?: ((bytes: number) => void) | undefined
   /** Milliseconds without data after which a connection counts as lost. Default 60,000. */
   readonly stallMs?: number | undefined
 }
 
-/** Maximum retries in a row that bring nothing new. */
+/** Maximum number of successive retries without new data. */
 const maxFruitless = 5
-/** Maximum retries in all: a server may send a byte at a time. */
+/** Maximum number of all retries: a server may send one byte at a time. */
 const maxTries = 1_000
-/** Milliseconds before a retry, times the number of such retries. */
+/** Milliseconds before a retry, multiplied by the number of successive retries. */
 const pauseMs = 200
 
 /** Maximum milliseconds to wait for a server that asks for a delay. */
 const maxRetryMs = 60_000
 
-/** The server is busy, and may say for how long. */
+/** The server is busy, and may say when to retry. */
 class BusyError extends Error {
   readonly waitMs: number
 
@@ -62,13 +63,13 @@ export class StatusError extends Error {
 }
 
 /**
- * Throws StatusError, ModelError for a file with another digest or size, and errors of the file
- * system.
+ * Downloads a file. Throws StatusError, ModelError for a file with another digest or size, and
+ * errors of the file system.
  */
 export async function download(source: Source, path: string, options: DownloadOptions = {}): Promise<void> {
   await makeFolder(dirname(path))
   await withLock(`${path}.lock`, options.signal, async () => {
-    // The previous holder of the lock may have downloaded it.
+    // The process that held the lock before may have downloaded it.
     if ((await sizeOf(path)) !== source.bytes) await bringFile(source, path, options)
   })
 }
@@ -117,7 +118,7 @@ async function goOn(
   const lost = () => stall.abort(new Error(`nothing came for ${stallMs / 1000} s`))
   let timer = setTimer(lost, stallMs)
   const headers = {
-    // Ranges count bytes as they are.
+    // Ranges count the bytes of the unencoded file.
     "accept-encoding": "identity",
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
     ...(from > 0 && { range: `bytes=${from}-` }),
@@ -125,7 +126,7 @@ async function goOn(
   const ends = signal ? AbortSignal.any([signal, stall.signal]) : stall.signal
   try {
     const response = await fetch(url, { headers, signal: ends })
-    // The rest of the file cannot be identified: starts again.
+    // It is unknown whether the rest belongs to the same file, so the download starts again.
     const isRest = response.status === 206
     if (response.status === 416) {
       await rm(partial, { force: true })
@@ -165,7 +166,7 @@ async function digestOf(path: string, { digest, bytes }: Source): Promise<string
   return hash.digest("hex")
 }
 
-/** -1: there is no such file. */
+/** Returns the size of a file, or −1 if it does not exist. */
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
@@ -173,13 +174,13 @@ async function sizeOf(path: string): Promise<number> {
   )
 }
 
-/** Errors of a full or read-only disk. */
+/** Returns whether it is an error of a full or read-only disk. */
 function isOfDisk(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException
   return ["ENOSPC", "EDQUOT", "EACCES", "EROFS", "EPERM", "EFBIG", "EIO"].includes(code ?? "")
 }
 
-/** The reason of a failed `fetch` is in its cause. */
+/** Returns the reason of a failed `fetch`, which is in its cause. */
 export function reasonOf(error: Error): string {
   const { cause } = error
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message

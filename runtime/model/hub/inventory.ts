@@ -1,6 +1,6 @@
 /**
- * All models on this machine that have a name here: the hub's copies, and the folders of Ollama, LM
- * Studio and llama.cpp.
+ * Finds all models on this machine that have a name here: the cached ones of the hub, and those in
+ * the folders of Ollama, LM Studio and llama.cpp.
  */
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ import type { Places } from "./places.ts"
 import { filesIn, ggufSource, isSafetensors, type ModelSource, unreadable } from "./source.ts"
 
 export interface FoundModel {
-  /** As `open({ model })` and `--model` take it. */
+  /** The name that `open({ model })` and `--model` accept. */
   readonly name: string
   readonly kind: "onnx" | "gguf" | "safetensors"
   /** A directory, or the first part of a GGUF file. */
@@ -22,19 +22,19 @@ export interface FoundModel {
   readonly bytes: number
   /** Types of weights of an ONNX model. */
   readonly dtypes?: readonly string[]
-  /** For a copy of the hub: the commit, and the branches and tags that were it. */
+  /** For a cached model of the hub: the commit, and the branches and tags that pointed to it. */
   readonly commit?: string
   readonly revisions?: readonly string[]
-  /** Why it cannot be opened; undefined: it can. */
+  /** Why it cannot be opened; undefined if it can. */
   readonly refusal: string | undefined
 }
 
-/** Throws ModelError where weights are refused; reads headers alone. */
+/** Throws ModelError if weights are refused. Reads only headers. */
 export type Inspect = (source: ModelSource) => Promise<void>
 
 /**
- * Every model, place by place. Unreadable models are left out; models that cannot be opened say
- * why.
+ * Returns every model, folder by folder. Unreadable models are left out; for a model that cannot be
+ * opened, `refusal` says why.
  */
 export async function findModels(places: Places, inspect: Inspect): Promise<FoundModel[]> {
   const found: FoundModel[] = []
@@ -50,7 +50,7 @@ export async function findModels(places: Places, inspect: Inspect): Promise<Foun
   return found
 }
 
-/** Folders of models that this user cannot read, each with the reason. */
+/** Returns the folders of models that this user cannot read, each with the reason. */
 export function closedFolders({ hub, ollama, lmStudio, llamaCpp }: Places): Promise<string[]> {
   return unreadable([hub, ...ollama.flatMap(manifestPaths), ...lmStudio, llamaCpp])
 }
@@ -67,7 +67,7 @@ async function ofHub(model: CachedModel, inspect: Inspect): Promise<FoundModel[]
   return [{ name: spelt, kind: "onnx", path, bytes, dtypes, ...own, refusal }]
 }
 
-/** Safetensors of a folder, and each of its GGUF models. */
+/** Returns the safetensors model of a folder, and each of its GGUF models. */
 async function ofFolder(
   name: string,
   path: string,

@@ -1,32 +1,35 @@
 /**
- * GGUF files by a label: a folder or a repository holds one model at several precisions, each in a
- * file or in numbered parts of one, and users name the precision: `Q4_K_M`. The label is matched
- * against whole words of the file's name.
+ * Finds GGUF files by a label. A folder or a repository contains one model at several precisions,
+ * each as one file or as numbered parts, and users name the precision: `Q4_K_M`. The label is
+ * matched against whole words of the file's name.
  */
 import { ModelError } from "../../errors.ts"
 
-/** One model: a file, or the parts of a split one. */
+/** One model: a file, or the parts of a split file. */
 export interface GgufModel {
   /** Path of the first part, with slashes. */
   readonly first: string
-  /** Paths of all parts that are there, in order. */
+  /** Paths of all existing parts, in order. */
   readonly parts: readonly string[]
-  /** How many parts the names say there are. */
+  /** The number of parts according to the file names. */
   readonly partCount: number
 }
 
 const splitPattern = /-(\d{5})-of-(\d{5})(?=\.gguf$)/i
 
-/** Files beside a model that are not models: vision parts, and statistics of a quantiser. */
+/** Matches files that are not models themselves: vision parts, and statistics of a quantizer. */
 const besidePattern = /mmproj|imatrix/i
 
 /** Default labels, best first. */
 const usualLabels = ["Q4_K_M", "Q4_0", "Q8_0"]
 
-/** Maximum number of models in a refusal. */
+/** Maximum number of models that a refusal lists. */
 const maxNamed = 24
 
-/** The models among `paths`, which have slashes, by name. Files that are not GGUF are left out. */
+/**
+ * Returns the models among `paths`, which have slashes, ordered by name. Files that are not GGUF
+ * are left out.
+ */
 export function ggufModels(paths: readonly string[]): GgufModel[] {
   const models = new Map<string, { parts: string[]; partCount: number }>()
   for (const path of [...paths].sort()) {
@@ -40,7 +43,7 @@ export function ggufModels(paths: readonly string[]): GgufModel[] {
   return [...models.values()].map((model) => ({ ...model, first: model.parts[0] }))
 }
 
-/** All parts of the split file that `path` is a part of, else the path alone. */
+/** Returns all parts of the split file that `path` is a part of; otherwise the path alone. */
 export function partsOf(path: string): string[] {
   const [, , count] = splitPattern.exec(path) ?? []
   if (count === undefined) return [path]
@@ -48,7 +51,7 @@ export function partsOf(path: string): string[] {
   return parts.map((part) => path.replace(splitPattern, `-${part}-of-${count}`))
 }
 
-/** The file's name without its ending and the number of its part. */
+/** Returns the file's name without its extension and without the number of its part. */
 export function stemOf(path: string): string {
   return baseOf(path)
     .replace(splitPattern, "")
@@ -56,9 +59,9 @@ export function stemOf(path: string): string {
 }
 
 /**
- * The one of `models` that `label` names; without a label Q4_K_M, else Q4_0, else Q8_0, else the
- * only one. `owner` is what the refusal calls the place. Throws ModelError that lists the models
- * where none or several have the label.
+ * Returns the one of `models` that `label` names; without a label Q4_K_M, else Q4_0, else Q8_0,
+ * else the only one. `owner` is the name of the folder or repository in refusals. Throws ModelError
+ * that lists the models if none or several match the label.
  */
 export function chooseGguf(owner: string, models: readonly GgufModel[], label?: string): GgufModel {
   const chosen =
@@ -74,7 +77,7 @@ export function chooseGguf(owner: string, models: readonly GgufModel[], label?: 
   return chosen[0]
 }
 
-/** The shortest label that names this one of `models`. */
+/** Returns the shortest label that names only this one of `models`. */
 export function labelOf(model: GgufModel, models: readonly GgufModel[]): string {
   const stem = stemOf(model.first)
   const words = [
@@ -88,8 +91,8 @@ export function labelOf(model: GgufModel, models: readonly GgufModel[]): string 
 }
 
 /**
- * Those that have the label: as their whole name or path, else as a word of the name, else as one
- * of the path.
+ * Returns the models that match the label: as their whole name or path, else as a word of the name,
+ * else as a word of the path.
  */
 function matching(models: readonly GgufModel[], label: string): readonly GgufModel[] {
   const wanted = label

@@ -1,10 +1,11 @@
 /**
- * The hub's data about a model: the commit of a revision, and the commit's files, page by page.
+ * Reads the hub's data about a model: the commit of a revision, and the commit's files, page by
+ * page.
  *
  * Neither the hub nor the author of a model is trusted. The token is sent to no other origin: only
  * the query of a next page's address is used, and `fetch` drops the token when it is redirected.
- * Answers are bounded in bytes and time, the list in pages and files. A file is ignored unless its
- * name is a plain path below the model's folder on every system.
+ * Answers are limited in bytes and time, the list in pages and files. A file is ignored unless its
+ * name is a relative path below the model's folder on every system.
  */
 import { ModelError } from "../../errors.ts"
 import { StatusError } from "./download.ts"
@@ -13,32 +14,30 @@ import { type HubName, type HubSettings, spellName } from "./name.ts"
 /** A file as the hub lists it. */
 export interface ListedFile {
   readonly path: string
-  /** NaN if the hub gives none. */
+  /** NaN if the hub does not list it. */
   readonly bytes: number
-  /**
-   * SHA-256 of a large file, or the name that git gives a small one; null if the hub gives neither.
-   */
+  /** SHA-256 of a large file, or git's object id of a small one; null if the hub lists neither. */
   readonly digest: { readonly kind: "sha256" | "git"; readonly hex: string } | null
 }
 
 export interface Listing {
   readonly commit: string
   readonly files: readonly ListedFile[]
-  /** Names that are not plain paths. */
+  /** File names that are not safe relative paths. */
   readonly strange: readonly string[]
 }
 
-/** Milliseconds for one answer, and for all of them. */
+/** Maximum milliseconds for one answer, and for all of them. */
 const answerMs = 30_000
 const listMs = 120_000
-/** The hub's own pages have 1,000 files, of some 300 bytes each. */
+/** The hub's own pages have 1,000 files of about 300 bytes each. */
 const maxAnswerBytes = 16 * 2 ** 20
 const maxPages = 200
 const maxFiles = 100_000
 
 /**
- * Throws StatusError, ModelError for an answer beyond its bounds, other errors if the hub cannot be
- * reached.
+ * Lists the files. Throws StatusError, ModelError for an answer beyond its limits, and other errors
+ * if the hub cannot be reached.
  */
 export async function listModel(
   hubName: HubName,
@@ -100,7 +99,7 @@ async function askHub(
   let bytes = 0
   for await (const piece of response.body ?? []) {
     bytes += piece.length
-    // Leaving the loop ends the connection.
+    // Leaving the loop closes the connection.
     if (bytes > maxAnswerBytes)
       throw new ModelError(
         `${spellName(hubName)}: the hub's answer has more than ${maxAnswerBytes / 2 ** 20} MB. Try another HF_ENDPOINT`,
@@ -111,7 +110,7 @@ async function askHub(
   return { value, next: nextQuery(response.headers.get("link"), url) }
 }
 
-/** The query of the page that a `link` header names as the next one. */
+/** Returns the query of the page that a `link` header names as the next one. */
 function nextQuery(link: string | null, url: string): string | undefined {
   const links = [...(link ?? "").matchAll(/<([^<>]*)>([^<]*)/g)]
   const next = links.find(([, , parameters]) => /;\s*rel="?next\b/i.test(parameters))
@@ -132,13 +131,10 @@ function readEntry(entry: unknown): ListedFile | null {
   }
 }
 
-/** Names that are devices on Windows, whatever their ending. */
+/** Names that are devices on Windows, with any extension. */
 const device = /^(con|prn|aux|nul|com\d|lpt\d|com[¹²³]|lpt[¹²³]|conin\$|conout\$)(\.|$)/i
 
-/**
- * Whether a name, with slashes, is one of a file below a folder, on every system, and can be
- * printed.
- */
+/** Returns whether a name with slashes is a file below a folder on every system, and printable. */
 function isPlainPath(path: string): boolean {
   const parts = path.split("/")
   return (

@@ -1,5 +1,5 @@
 /**
- * A model of LM Studio's on this machine: a folder `<publisher>/<repo>` of GGUF files, or of
+ * Finds a model of LM Studio on this machine: a folder `<publisher>/<repo>` of GGUF files, or of
  * safetensors.
  */
 import { readdir, stat } from "node:fs/promises"
@@ -15,7 +15,7 @@ export interface LmStudioName {
 const word = "[A-Za-z0-9_][A-Za-z0-9 ._-]{0,199}"
 const namePattern = new RegExp(`^(${word}/${word})(?::([A-Za-z0-9][A-Za-z0-9 ._/-]{0,199}))?$`)
 
-/** `publisher/repo[:label]`. Throws ModelError on any other text. */
+/** Reads `publisher/repo[:label]`. Throws ModelError for any other text. */
 export function readLmStudioName(text: string): LmStudioName {
   const found = namePattern.exec(text)
   if (found === null || text.includes(".."))
@@ -26,8 +26,8 @@ export function readLmStudioName(text: string): LmStudioName {
 }
 
 /**
- * The folder of a model, in the first of `folders` that has it. Throws ModelError naming the
- * existing ones.
+ * Returns the folder of a model, in the first of `folders` that has it. Throws ModelError naming
+ * the existing ones.
  */
 export async function locateLmStudio({ name }: LmStudioName, folders: readonly string[]): Promise<string> {
   for (const folder of folders) {
@@ -41,7 +41,10 @@ export async function locateLmStudio({ name }: LmStudioName, folders: readonly s
   )
 }
 
-/** All folders of models, by name; the first of `folders` that has a name counts. */
+/**
+ * Returns all folders of models, by name; if several folders have a name, the first of `folders`
+ * counts.
+ */
 export async function listLmStudio(folders: readonly string[]): Promise<{ name: string; path: string }[]> {
   const models = new Map<string, string>()
   for (const folder of folders) {
