@@ -1,9 +1,9 @@
 /**
- * The server as a function from Request to Response: request ids, access, and the mapping of every
- * error around the routes of routes.ts.
+ * The server as a function from Request to Response: adds request ids, access checks and the
+ * mapping of errors to the routes of routes.ts.
  *
- * There is no socket, argument or environment variable in here, so that the same application runs
- * under Node, in a test and in a browser. Access rules that depend on the socket are in serve.ts.
+ * This file uses no socket, argument or environment variable, so the same application runs under
+ * Node, in a test and in a browser. Access rules that depend on the socket are in serve.ts.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
@@ -29,47 +29,46 @@ import { routesOf, type Service } from "./routes.ts"
 /** The result of `createApp`: pass it to `serve`, or call its `fetch`. */
 export interface App {
   fetch(request: Request): Response | Promise<Response>
-  /** The reply to a path of the application. */
+  /** Returns the reply to a path of the application. */
   request(input: string | URL | Request, init?: RequestInit): Response | Promise<Response>
 }
 
-/**
- * Who may call an application, what a request may hold, and defaults for requests. Every field is
- * optional.
- */
+/** Access, bounds of requests, and defaults for requests. Every field is optional. */
 export interface AppOptions extends ModelNameOptions {
   bodyLimits?: Partial<BodyLimits>
-  /** Reads bodies. Default: reads large ones in a thread, if the platform has threads. */
+  /** Reads bodies. Default: reads large bodies in a thread, if the platform has threads. */
   reader?: BodyReader
   /** Milliseconds without an event after which a stream sends a comment. Default 15,000. */
   heartbeatMs?: number
   /**
-   * API keys. Every request except a health check must carry one of them. An empty key is a
+   * API keys. Every request except a health check must carry one of them. An empty key throws a
    * RangeError.
    */
   apiKeys?: readonly string[]
-  /** Origins whose pages may call, besides those of this machine and of this server; `*`: any. */
+  /**
+   * Origins whose pages may call, besides those of this machine and of this server; `*` allows all.
+   */
   cors?: readonly string[]
   /**
-   * What happens to a constrained answer at the end of its budget, unless the request says. Default
-   * truncate.
+   * What happens to a constrained answer at the end of its budget, unless the request says
+   * otherwise. Default truncate.
    */
   onLength?: "truncate" | "close"
   /** Milliseconds that a constraint may take to compile. Default 2,000. */
   compileMs?: number
   /**
-   * Refuse a budget that the context cannot hold. Default: the answer gets what is left of the
-   * context, and `tokenrail.warnings` says so.
+   * Whether to refuse a budget that the context cannot hold. By default the answer gets the rest of
+   * the context, and `tokenrail.warnings` says so.
    */
   strictMaxTokens?: boolean
   /**
-   * Refuse tools that a service would run, such as `web_search`. Default: they are left out unless
-   * a call of one is required, and `tokenrail.warnings` says so.
+   * Whether to refuse tools that a service would run, such as `web_search`. By default they are
+   * left out unless a call of one is required, and `tokenrail.warnings` says so.
    */
   strictTools?: boolean
   /**
-   * Answers that may wait for a slot before further requests are refused with 429, if the engine's
-   * bound is not lower. Default 256.
+   * Number of answers that may wait for a slot before further requests are refused with 429. The
+   * engine's own bound applies if it is lower. Default 256.
    */
   maxWaiting?: number
   /**
@@ -77,13 +76,13 @@ export interface AppOptions extends ModelNameOptions {
    * Default: no bound.
    */
   rates?: RateOptions
-  /** Receives one line for every request, when its reply is complete. */
+  /** Receives one line for each request, when its reply is complete. */
   logger?: RequestLogger
-  /** `/metrics` needs no key. */
+  /** Whether `/metrics` needs no key. */
   metricsPublic?: boolean
   /**
-   * Called on every request: whether the application accepts new work. A dead engine is noticed
-   * without it.
+   * Called on every request: returns whether the application accepts new work. A dead engine is
+   * detected without it.
    */
   status?: () => "ok" | "loading" | "draining" | "dead"
 }
@@ -115,7 +114,10 @@ type Environment = { Variables: { exchange: Exchange; key: number } }
 type Answer = Context<Environment>
 type Middleware = MiddlewareHandler<Environment>
 
-/** Throws OptionError on an unknown option, and RangeError on a value that no server can have. */
+/**
+ * Creates the application. Throws OptionError on an unknown option, and RangeError on an invalid
+ * value.
+ */
 export function createApp(engine: Engine, options: AppOptions = {}): App {
   checkOptions(options, appFields, {
     aliases: { apiKey: "apiKeys", alias: "aliases", maxBody: "bodyLimits" },
@@ -147,7 +149,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   }
   app.notFound(nothingAt)
   app.onError(failed)
-  // `App` hides how Hono's handlers talk to each other.
+  // `App` hides the types by which Hono's handlers exchange values.
   return app
 }
 
@@ -208,7 +210,7 @@ function recorded({ metrics }: Service, logger: RequestLogger | undefined): Midd
   }
 }
 
-/** Lets the pages of some origins read the replies. */
+/** Adds the headers that let pages of the given origins read the replies. */
 function shared(origins: readonly string[]): Middleware {
   return async (c, next) => {
     const early = preflight(c.req.raw, origins)
@@ -220,9 +222,7 @@ function shared(origins: readonly string[]): Middleware {
   }
 }
 
-/**
- * Checks the key of a request, whether the engine takes work, and what the key may still ask for.
- */
+/** Checks the key of a request, whether the engine takes work, and the rate limits of the key. */
 function admitted({ status }: Service, apiKeys: readonly string[], options: AppOptions): Middleware {
   const open = new Set(["/", "/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
   const rates = options.rates && new RateLimits(options.rates)
@@ -242,11 +242,11 @@ function admitted({ status }: Service, apiKeys: readonly string[], options: AppO
 }
 
 /**
- * Throws the refusal of a method, or of an upgrade, that a path does not have; `allow` lists those
- * that it has.
+ * Throws the refusal of a method, or of an upgrade, that a path does not have; `allow` lists the
+ * methods that it has.
  */
 function refuseMethod(c: Answer, allow: string): never {
-  // A client that first tries a socket falls back to HTTP at once when it gets this refusal.
+  // A client that first tries a WebSocket falls back to HTTP at once when it gets this refusal.
   if (c.req.header("upgrade") !== undefined) {
     throw new Refusal("upgrade_required", `${c.req.path} has no socket`, {
       hint: `Use ${allow}`,
@@ -257,7 +257,7 @@ function refuseMethod(c: Answer, allow: string): never {
   throw new Refusal("method_not_allowed", message, { hint: `Use ${allow}`, headers: { allow } })
 }
 
-/** An error in the form of the API that the path belongs to. */
+/** Returns an error in the form of the API that the path belongs to. */
 function failed(error: unknown, c: Context<Environment>): Response {
   const form = isAnthropic(c.req.raw) ? messagesErrorResponse : errorResponse
   return form(error, c.var.exchange)
@@ -281,7 +281,8 @@ async function openMetrics(engine: Engine): Promise<Pick<Metrics, "record" | "re
 }
 
 function lineOf(engine: Engine): Line {
-  // Aborted sequences may never have left the line: counting them would promise too much.
+  // Aborted sequences are not counted: they may never have left the queue, and counting them would
+  // make the wait look too short.
   const { stop, length, error } = engine.metrics.finished
   return { ...engine.load(), finished: stop + length + error }
 }

@@ -1,12 +1,12 @@
 /**
- * What goes wrong, as HTTP: the only place where a kind of error becomes a status.
+ * Maps every error to HTTP. Only this file decides the status of an error.
  *
  * The floors below throw errors with kinds and no statuses (GrammarError, SamplingError,
- * RequestError, …); the server throws `Refusal` for what it finds itself. Both end in one body, the
- * one that every OpenAI client reads: `{error: {message, type, param, code, kind?, path?, hint?}}`.
- * The message alone must be enough, because some clients show nothing else. There are few statuses
- * on purpose: clients retry 408, 409, 429 and 5xx, and some of them 415 and 422, so an error that
- * would occur again is a 400.
+ * RequestError, …); the server throws `Refusal` for errors that it detects itself. All of them get
+ * the body that every OpenAI client reads: `{error: {message, type, param, code, kind?, path?,
+ * hint?}}`. The message alone must be enough, because some clients show nothing else. Few statuses
+ * are used on purpose: clients retry 408, 409, 429 and 5xx, and some of them 415 and 422, so an
+ * error that would occur again is a 400.
  */
 import { AbortError, GrammarError, ModelError, RequestError, SamplingError } from "../runtime/index.ts"
 import { cutMiddle } from "./http/quote.ts"
@@ -19,7 +19,7 @@ import { type EndpointWords, fieldNames, overflowTold } from "./overflow.ts"
 export const maxMessageUnits = 2_000
 export const maxPlaceUnits = 256
 
-/** Status of every error code there is. The type follows from the status. */
+/** Status of each error code. The type follows from the status. */
 const statuses = {
   invalid_json: 400,
   invalid_value: 400,
@@ -50,17 +50,17 @@ const statuses = {
 /** Why a request is refused or failed; each has one HTTP status. */
 export type ErrorCode = keyof typeof statuses
 
-/** The body of every unsuccessful reply, and of the event that ends a stream with an error. */
+/** The body of an unsuccessful reply, which is also the event that ends a stream with an error. */
 export interface ErrorBody {
   error: {
     message: string
     type: "invalid_request_error" | "rate_limit_error" | "server_error"
-    /** The request's field, as the caller spelt it. */
+    /** The field of the request, as the caller spelt it. */
     param: string | null
     code: ErrorCode
-    /** Of a GrammarError: syntax, unsupported, unsatisfiable or limit. */
+    /** For a GrammarError: syntax, unsupported, unsatisfiable or limit. */
     kind?: string
-    /** Of a GrammarError: the place inside the constraint, a JSON pointer for a schema. */
+    /** For a GrammarError: the path inside the constraint, a JSON pointer for a schema. */
     path?: string
     hint?: string
   }
@@ -68,7 +68,7 @@ export interface ErrorBody {
 
 export interface RefusalDetails {
   param?: string
-  /** What the caller can do. It is also the end of the message. */
+  /** What the caller can do. The message ends with it too. */
   hint?: string
   headers?: Record<string, string>
 }
@@ -89,19 +89,19 @@ export class Refusal extends Error {
   }
 }
 
-/** Where a constraint came from, so that the refusal of a grammar can name the request's field. */
+/** The origin of a constraint, so that the refusal of a grammar can name the request's field. */
 export interface ErrorContext {
   constraint?: { field: string; isSchema: boolean } | null
-  /** The request has tools, so the path of a refusal may point into them. */
+  /** Whether the request has tools, so that the path of a refusal may point into them. */
   hasTools?: boolean
   /** Maps a path in the tools of a turn to a path in the request, if they differ. */
   toolPath?: (path: string) => string
   /**
-   * How the endpoint names its fields, and by which sentence its clients recognise a prompt that is
-   * too long.
+   * The field names of the endpoint, and the sentence by which its clients recognise a prompt that
+   * is too long.
    */
   words?: EndpointWords
-  /** Seconds after which a client may try again if the waiting line is full. */
+  /** Seconds after which a client may try again if the queue is full. */
   retryAfterSeconds?: number
   /** Receives the error that the client gets, and its cause. */
   noted?: (told: ErrorBody["error"], error: unknown) => void
@@ -113,14 +113,14 @@ export interface HttpError {
   headers: Record<string, string>
 }
 
-/** Every error as status, body and headers. Never throws. */
+/** Returns status, body and headers for any error. Never throws. */
 export function toHttpError(error: unknown, context: ErrorContext = {}): HttpError {
   const told = classify(error, context)
   context.noted?.(told.body.error, error)
   return told
 }
 
-/** The same as a complete reply. */
+/** Returns a complete reply for any error. */
 export function errorResponse(error: unknown, context?: ErrorContext): Response {
   const { status, body, headers } = toHttpError(error, context)
   return new Response(JSON.stringify(body), {
@@ -144,7 +144,7 @@ function classify(error: unknown, context: ErrorContext): HttpError {
     const { words } = context
     if (words !== undefined && error.overflow !== undefined) {
       const { message, param: field } = overflowTold(error.overflow, words)
-      // One prompt of a list is named by its place.
+      // An item of a list of prompts is named by its index.
       return assemble(code, message, { param: param.startsWith(`${field}[`) ? param : field }, context)
     }
     const own = words && fieldNames(words)[param]
@@ -160,8 +160,8 @@ function classify(error: unknown, context: ErrorContext): HttpError {
 }
 
 /**
- * Missing resources by the code of the system's error. Such errors pass: neither the request nor
- * the server is at fault.
+ * Missing resources by the code of the system's error. Such errors are temporary: neither the
+ * request nor the server is at fault.
  */
 const lacks: Readonly<Record<string, string>> = {
   EMFILE: "the server has as many files open as it may",
@@ -171,7 +171,10 @@ const lacks: Readonly<Record<string, string>> = {
   ENOMEM: "the server's machine has no memory left",
 }
 
-/** Returns undefined if no resource is missing. Also looks at the causes of an error. */
+/**
+ * Returns the message of the missing resource, or undefined if none is missing. Also checks the
+ * causes of the error.
+ */
 function lackOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const { code } = at as NodeJS.ErrnoException
@@ -180,14 +183,14 @@ function lackOf(error: unknown): string | undefined {
   return undefined
 }
 
-/** Returns a message of the system without the paths that it quotes, which clients must not see. */
+/** Returns a system message without the paths that it quotes, which clients must not see. */
 function withoutPaths(message: string): string {
   return message.replace(/(['"])(?:file:\/\/|[A-Za-z]:)?[\\/][^'"]*\1/g, "a file")
 }
 
 /**
- * Where tools are called, a path leads into the answer's constraint, or into the tools, or it is a
- * field of the turn.
+ * In a request with tools, the path of an error points into the answer's constraint, points into
+ * the tools, or is one of these fields of the turn.
  */
 const answerPath = "response_format"
 const turnFields = ["tool_choice", "max_tool_calls", "parallel_tool_calls", "tools"]
@@ -234,7 +237,8 @@ function retryAdvice(status: number, context: ErrorContext): Record<string, stri
 }
 
 /**
- * Without `retry-after` LangChain gives up on a 429 at once; openai reads the milliseconds first.
+ * Returns headers that ask for a retry. LangChain gives up on a 429 without `retry-after`; openai
+ * reads the milliseconds first.
  */
 export function retryHeaders(waitSeconds: number): Record<string, string> {
   const seconds = Math.max(1, Math.ceil(waitSeconds))

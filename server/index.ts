@@ -1,4 +1,6 @@
-/** The server's public names: the application, its socket, and a fetch that needs no socket. */
+/**
+ * The public names of the server: the application, its socket, and a fetch that needs no socket.
+ */
 import "./platform.ts"
 
 export { type App, type AppOptions, createApp } from "./app.ts"

@@ -1,9 +1,9 @@
 /**
- * An answer as Anthropic has it: a list of blocks (thoughts, text, calls), each of which a stream
- * begins, continues and stops.
+ * An answer in Anthropic's form: a list of blocks (thoughts, text, calls), each of which has start,
+ * delta and stop events in a stream.
  *
- * The whole and the stream are made by one object, event by event, so the joined deltas are the
- * blocks. A block goes on as long as the events are of its kind; a call is a block of its own.
+ * One object makes both the whole answer and the stream, event by event, so the joined deltas equal
+ * the blocks. Successive events of one kind extend the same block; each call is a block of its own.
  */
 import type { GenerationEvent } from "../../runtime/index.ts"
 import { wireId } from "./ids.ts"
@@ -14,8 +14,8 @@ type Block =
   /** `input` is the JSON text of the arguments. */
   | { type: "tool_use"; id: string; caller: { type: "direct" }; name: string; input: string }
 
-// Clients send back only thoughts that are signed. This server checks no signature, so the field
-// claims nothing.
+// Clients send back only thoughts that are signed. This server checks no signatures, so the field
+// has a constant value.
 const signature = "unsigned"
 
 /** The blocks of one answer. */
@@ -29,7 +29,7 @@ export class Blocks {
     this.showsThinking = showsThinking
   }
 
-  /** What an event of the engine is in a stream: none, one or several events. */
+  /** Returns the stream events for an event of the engine: none, one or several. */
   of(event: GenerationEvent): object[] {
     switch (event.type) {
       case "text":
@@ -53,8 +53,8 @@ export class Blocks {
   }
 
   /**
-   * The list of blocks as JSON. Arguments stand in it as they were written: numbers keep their
-   * spelling, keys their order.
+   * Returns the list of blocks as JSON. Arguments are copied as they were written, so numbers keep
+   * their spelling and keys their order.
    */
   get json(): string {
     const texts = this.blocks.map((block) => {
@@ -114,7 +114,7 @@ function emptyBlock(type: Block["type"]): Block {
   throw new Error("internal: arguments outside of a call")
 }
 
-/** Whether `text` is JSON. Arguments are not if the budget ended within a call. */
+/** Returns whether `text` is JSON. Arguments are not if the budget ended within a call. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)

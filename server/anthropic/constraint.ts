@@ -1,12 +1,12 @@
 /**
- * `output_config.format`: Anthropic's way to ask for JSON of a schema, beside `structured_outputs`
- * and all the aliases that chat has. `output_format` is its older name.
+ * `output_config.format`: Anthropic's way to ask for JSON that follows a schema. `output_format` is
+ * its older name. `structured_outputs` and all the aliases of chat are accepted too.
  */
 import type { RequestBody } from "../http/body.ts"
 import { type ConstraintRequest, readConstraint } from "../openai/request/constraint.ts"
 
 /**
- * The request's constraint and the policies beside it. Throws `Refusal`; the schema is compiled
+ * Returns the request's constraint and policies. Throws `Refusal`. The schema is compiled
  * elsewhere.
  */
 export function readOutput(body: RequestBody): ConstraintRequest {

@@ -1,10 +1,12 @@
 /**
- * System text and messages: from Anthropic's blocks to what a chat template reads.
+ * Converts system text and messages from Anthropic's blocks to the messages that a chat template
+ * reads.
  *
- * Templates know one text a message, calls beside it, and a message for each result of a call. So
- * the texts of a message are joined, calls and thoughts become fields of the assistant's message,
- * and each result a message of its own. Neighbours of one role are one turn, as Anthropic says:
- * many templates refuse two. What a block holds besides is left out.
+ * A template expects one text for each message, calls in a field of the message, and one message
+ * for each result of a call. So the texts of a message are joined, calls and thoughts become fields
+ * of the assistant's message, and each result becomes a message of its own. Neighbouring messages
+ * of one role are one turn, as Anthropic specifies: many templates refuse two in a row. All other
+ * content of a block is left out.
  */
 import type { Message } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -16,15 +18,15 @@ import { isFields } from "../openai/request/wire.ts"
 import { templateId } from "./ids.ts"
 
 /**
- * Returns the messages that the template reads. Adds what is left out to `leftOut`. Throws
- * `Refusal`, also if the result of a tool answers no earlier call.
+ * Returns the messages that the template reads. Adds the parts that are left out to `leftOut`.
+ * Throws `Refusal`, also if a tool result answers no earlier call.
  */
 export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Message[] {
   const { system, messages } = body.value
   const read: Message[] = []
   const text = system === undefined || system === null ? "" : textOf(system, "system")
   if (text !== "") read.push({ role: "system", content: text })
-  /** Names of the tools that were called, by the id of the call. */
+  /** Names of the called tools, by the id of the call. */
   const called = new Map<string, string>()
   for (const [index, message] of (messages as unknown[]).entries()) {
     for (const each of readMessage({ body, index, called, leftOut }, message)) append(read, each)
@@ -33,8 +35,8 @@ export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Me
 }
 
 /**
- * Throws `Refusal` if the last message asks to continue an answer: a continuation is not an answer
- * of its own.
+ * Throws `Refusal` if the last message asks the model to continue it, because a reply would hold
+ * only the continuation and not an answer of its own.
  */
 export function refusePrefill(messages: readonly Message[]): void {
   if (messages.at(-1)?.role !== "assistant") return
@@ -47,7 +49,7 @@ export function refusePrefill(messages: readonly Message[]): void {
 
 interface Place {
   body: RequestBody
-  /** Of the message. */
+  /** Index of the message. */
   index: number
   called: Map<string, string>
   leftOut: LeftOut[]
@@ -74,11 +76,11 @@ function readMessage(place: Place, message: unknown): Message[] {
 
 type Block = Record<string, unknown>
 
-/** Texts and results, in their order. */
+/** Returns texts and results, in their order. */
 function readUser(place: Place, all: readonly Block[]): Message[] {
   const { index, called } = place
   const at = `messages[${index}].content`
-  // An empty list is an empty text.
+  // An empty list counts as an empty text.
   if (all.length === 0) return [{ role: "user", content: "" }]
   return ownBlocks(place, all).map(([i, block]) => {
     if (block.type === "text") return { role: "user", content: textField(block, "text", `${at}[${i}]`) }
@@ -100,7 +102,7 @@ function readUser(place: Place, all: readonly Block[]): Message[] {
   })
 }
 
-/** Returns the blocks, each with its index, without those about tools that a service runs. */
+/** Returns the blocks with their indices, except those about tools that a service runs. */
 function ownBlocks({ index, leftOut }: Place, blocks: readonly Block[]): [number, Block][] {
   return [...blocks.entries()].filter(([i, { type }]) => {
     if (!isHostedItem(type)) return true
@@ -110,7 +112,8 @@ function ownBlocks({ index, leftOut }: Place, blocks: readonly Block[]): [number
 }
 
 /**
- * Returns text, thoughts and calls of an assistant's message; nothing if all of it was left out.
+ * Returns text, thoughts and calls of an assistant's message, or an empty list if all of it was
+ * left out.
  */
 function readAssistant(place: Place, all: readonly Block[]): Message[] {
   const { body, index, called } = place
@@ -134,7 +137,8 @@ function readAssistant(place: Place, all: readonly Block[]): Message[] {
         const id = textField(block, "id", `${at}[${i}]`)
         const name = textField(block, "name", `${at}[${i}]`)
         if (!isFields(block.input)) throw invalid(`${at}[${i}].input`, "must be an object")
-        // From the text: numbers keep their spelling, and keys their order.
+        // Taken from the text of the body, so that numbers keep their spelling and keys their
+        // order.
         const args = body.text(["messages", index, "content", i, "input"])!
         calls.push({ id: templateId(id), type: "function", function: { name, arguments: args } })
         called.set(id, name)
@@ -148,14 +152,14 @@ function readAssistant(place: Place, all: readonly Block[]): Message[] {
   const said: Message = {
     role: "assistant",
     content: texts.join("\n"),
-    // Templates ask whether there are calls or thoughts by whether there are such fields.
+    // Templates test for calls or thoughts by the presence of these fields.
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join("\n") }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
   return [said]
 }
 
-/** Appends a message, or what it holds to its neighbour. */
+/** Appends a message, or merges it into the last message if that has the same role. */
 function append(messages: Message[], message: Message): void {
   const last = messages.at(-1)
   const isTurn = message.role === "user" || message.role === "assistant"
@@ -185,7 +189,7 @@ function blocksOf(content: unknown, at: string): readonly Block[] {
   return content
 }
 
-/** Texts joined by a newline, as those of chat are. */
+/** Returns the texts joined by a newline, as in chat. */
 function textOf(content: unknown, at: string): string {
   return blocksOf(content, at)
     .map((block, i) => {

@@ -1,12 +1,10 @@
-/**
- * `POST /v1/messages/count_tokens`: how many tokens the prompt of a message would have.
- */
+/** `POST /v1/messages/count_tokens`: counts the tokens of the prompt that a message would have. */
 import type { Engine } from "../../runtime/index.ts"
 import { type EndpointOptions, readRequest } from "../openai/request/endpoint.ts"
 import { ignoredHeaders } from "../openai/request/keys.ts"
 import { messagesErrorResponse } from "./errors.ts"
 
-/** The count. Never rejects: every failure is a response. */
+/** Replies with the count. Never rejects: every failure is a response. */
 export async function countTokens(
   engine: Engine,
   request: Request,

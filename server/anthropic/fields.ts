@@ -2,9 +2,9 @@
  * The fields of `POST /v1/messages` and `/v1/messages/count_tokens`: from a JSON object to a
  * checked request.
  *
- * The two have one shape, since a client counts the tokens of what it is about to send. What they
- * share with the other endpoints is in ../openai/request/fields.ts: sampling and stops by our names
- * too, and what becomes of an unknown key.
+ * Both endpoints take the same fields, since a client counts the tokens of the request that it is
+ * about to send. The parts shared with other endpoints are in ../openai/request/fields.ts: sampling
+ * and stop fields, also under our own names, and the handling of unknown keys.
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
@@ -25,7 +25,7 @@ import { readTools } from "./tools.ts"
 
 export interface MessagesRequest extends GenerationRequest {
   messages: Message[]
-  /** Texts of which one may end the answer. */
+  /** Texts that end the answer. */
   stopSequences: readonly string[]
   /** Whether the reply shows the thoughts, or only that there were some. */
   showsThinking: boolean
@@ -47,17 +47,17 @@ const messagesFields = z.object({
   output_format: unread,
   stop_sequences: z.array(z.string().min(1)).nullish(),
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
-  // Names of chat, which ask for what is here already, or cannot be here.
+  // Names from chat that ask for the only possible value here.
   n: z.literal(1, { error: "is always 1 here" }).nullish(),
   stop: z.null({ error: "is named stop_sequences here" }).optional(),
   stream_options: z.null({ error: "has no place here, usage is told in any case" }).optional(),
-  // Accepted, and no effect is promised.
+  // Accepted, because no effect is promised.
   ...{ cache_control: unread, diagnostics: unread, inference_geo: unread, speed: unread },
   mcp_servers: unread,
   ...{ user_profile_id: unread, workspace_id: unread, betas: unread },
 })
 
-/** What asks for services, and what has another name here. */
+/** Fields that ask for services, and fields that have another name here. */
 const refused: RefusedKeys = {
   response_format: [[], "Send output_config.format"],
   parallel_tool_calls: [[true], "Send tool_choice.disable_parallel_tool_use"],
@@ -65,7 +65,10 @@ const refused: RefusedKeys = {
   thread: [[], "Send the whole conversation without it"],
 }
 
-/** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
+/**
+ * Returns the checked request. Throws `Refusal`. The cost is linear in the sizes that the bounds
+ * allow.
+ */
 export function parseMessages(body: RequestBody): MessagesRequest {
   const request = parse(body)
   if (request.options.maxTokens === undefined) {
@@ -75,7 +78,7 @@ export function parseMessages(body: RequestBody): MessagesRequest {
   return request
 }
 
-/** The checked request for a count of tokens. Throws `Refusal`. */
+/** Returns the checked request for a token count. Throws `Refusal`. */
 export function parseCount(body: RequestBody): MessagesRequest {
   return parse(body)
 }
@@ -83,7 +86,7 @@ export function parseCount(body: RequestBody): MessagesRequest {
 function parse(body: RequestBody): MessagesRequest {
   const read = readFields(body, messagesFields, refused)
   const { fields } = read
-  // zod leaves out a key that is named `__proto__`.
+  // zod omits a key named `__proto__`, so the original object is checked.
   checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
   const { options, variables, showsThinking } = readThinking(
     fields.thinking,

@@ -1,6 +1,4 @@
-/**
- * Why an answer ended and what it took, in Anthropic's words.
- */
+/** The reason why an answer ended, and its usage, in Anthropic's terms. */
 import type { Usage } from "../../runtime/index.ts"
 import { timesOf } from "../openai/reply/usage.ts"
 
@@ -15,12 +13,12 @@ export interface Stop {
 }
 
 /**
- * Fields that an end has only at Anthropic: tools that its servers run in a container, refusals by
- * its policies.
+ * Fields of the end of an answer that only Anthropic fills: containers of tools that its servers
+ * run, and refusals by its policies.
  */
 export const noDetails = { container: null, stop_details: null }
 
-/** Of an answer that is no failure. */
+/** Returns the stop reason of an answer that did not fail. */
 export function stopOf(
   { finishReason, stopReason }: Ended,
   { callCount, stopSequences }: { callCount: number; stopSequences: readonly string[] },
@@ -32,16 +30,16 @@ export function stopOf(
 }
 
 /**
- * At the beginning of a stream: which tokens of the prompt an earlier request had computed is not
- * known yet.
+ * Returns the usage at the start of a stream. It is not known yet how many tokens of the prompt are
+ * cached from an earlier request.
  */
 export function firstUsage(promptTokens: number): object {
   return { ...counts(promptTokens, 0, 0), output_tokens_details: { thinking_tokens: 0 } }
 }
 
 /**
- * Of a finished request. The tokens of the prompt are counted once: as read from the cache, or as
- * input.
+ * Returns the usage of a finished request. Each token of the prompt is counted once: as read from
+ * the cache, or as input.
  */
 export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
   const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage
@@ -58,7 +56,7 @@ function counts(promptTokens: number, cachedTokens: number, completionTokens: nu
     cache_creation_input_tokens: 0,
     cache_read_input_tokens: cachedTokens,
     output_tokens: completionTokens,
-    // Of its servers' own.
+    // Only Anthropic's own servers report it.
     cache_creation: null,
     inference_geo: null,
     server_tool_use: null,

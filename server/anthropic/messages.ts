@@ -1,10 +1,10 @@
 /**
- * `POST /v1/messages`, Anthropic's API: the same turn as a chat completion, in other words.
+ * `POST /v1/messages`, Anthropic's API for the same turn as a chat completion.
  *
- * The life of a request is that of chat.ts: body ▸ fields ▸ constraint ▸ admission ▸ blocks ▸
- * reply. All but the last two happen before the status line. A stream is message_start, the events
- * of the blocks, message_delta with reason and usage, message_stop; `ping` goes out while nothing
- * comes.
+ * A request passes the steps of chat.ts: body ▸ fields ▸ constraint ▸ admission ▸ blocks ▸ reply.
+ * All but the last two precede the status line. A stream consists of message_start, the events of
+ * the blocks, message_delta with reason and usage, and message_stop; `ping` is sent while no event
+ * is ready.
  */
 import type { Engine, GenerateResult, Generation, GenerationEvent } from "../../runtime/index.ts"
 import { toHttpError } from "../errors.ts"
@@ -20,7 +20,7 @@ import { messagesErrorBody, messagesErrorResponse, words } from "./errors.ts"
 import type { MessagesRequest } from "./fields.ts"
 import { firstUsage, noDetails, type Stop, stopOf, usageOf } from "./finish.ts"
 
-/** One message. Never rejects: every failure is a response. */
+/** Replies with one message. Never rejects: every failure is a response. */
 export async function messages(
   engine: Engine,
   request: Request,
@@ -59,13 +59,13 @@ export async function messages(
   }
 }
 
-/** The two renderings of a generation. */
+/** Renders a generation as a whole message or as a stream. */
 class Reply {
   private readonly request: MessagesRequest
   private readonly generation: Generation
   private readonly blocks: Blocks
   private readonly head: object
-  /** Seed and report. */
+  /** The seed and the report. */
   private readonly extension: object
 
   constructor(request: MessagesRequest, generation: Generation, seed: bigint) {
@@ -99,7 +99,7 @@ class Reply {
         ...closedFieldsOf(result.choices[0]).tokenrail,
       },
     }
-    // The blocks are JSON already, in which the arguments of calls stand as they were written.
+    // The blocks are already JSON, with the arguments of calls as they were written.
     const text = `${JSON.stringify(this.head).slice(0, -1)},"content":${this.blocks.json},${JSON.stringify(rest).slice(1)}`
     return new Response(text, { headers: { "content-type": "application/json", ...headers } })
   }
@@ -137,7 +137,7 @@ class Reply {
     yield { type: "message_stop" }
   }
 
-  /** Throws the error of a failed answer. */
+  /** Returns why the answer ended. Throws the error of a failed answer. */
   private stop(event: GenerationEvent & { type: "finish" }): Stop {
     refuseFailure(event)
     const { stopSequences } = this.request
@@ -145,12 +145,12 @@ class Reply {
   }
 }
 
-/** The events, the last of which carries what the text does to the values of the answer. */
+/** Returns the events; the last of them carries the changes of the answer's values. */
 function withFields(events: object[], event: GenerationEvent): object[] {
   return events.map((each, i) => (i === events.length - 1 ? { ...each, ...fieldsOf(event) } : each))
 }
 
-/** The `tokenrail` object at the end. */
+/** Returns the `tokenrail` object for the end of the reply. */
 function said(result: GenerateResult, request: MessagesRequest): object {
   return { ...warningsOf(result, request, words), ...closedOf(result.choices) }
 }

@@ -1,10 +1,10 @@
 /**
- * `thinking` and `output_config.effort`: how much is thought before the answer, and what the reply
- * shows of it.
+ * `thinking` and `output_config.effort`: how much the model thinks before the answer, and how much
+ * of the thoughts the reply shows.
  *
- * If a request says nothing, the model's template decides whether the model thinks, as at
- * Anthropic. A request for thoughts sets the template's variable; a request without thoughts gets a
- * grammar that has none.
+ * If a request has neither field, the model's template decides whether the model thinks, as at
+ * Anthropic. A request with thoughts sets the template's variable; a request without thoughts gets
+ * a grammar that excludes them.
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../runtime/index.ts"
@@ -26,19 +26,22 @@ export const outputConfig = z.strictObject({
   effort: z.enum(["low", "medium", "high", "xhigh", "max"]).nullish(),
   // Read by constraint.ts.
   format: z.unknown().optional(),
-  // The budget of a task of many requests is information for the model.
+  // The budget for a task of many requests is only information for the model.
   task_budget: z.unknown().optional(),
 })
 
 export interface ThinkingRequest {
   options: Pick<GenerateOptions, "reasoningEffort" | "thinkingTokenBudget">
-  /** For the chat template. */
+  /** Variables for the chat template. */
   variables: Readonly<Record<string, unknown>>
   /** Whether the reply shows the thoughts; if not, it only says that there were some. */
   showsThinking: boolean
 }
 
-/** Throws `Refusal` when the budget leaves nothing for the answer. */
+/**
+ * Returns the settings for thoughts. Throws `Refusal` if their budget leaves no tokens for the
+ * answer.
+ */
 export function readThinking(
   asked: z.infer<typeof thinking> | null | undefined,
   effort: string | null,

@@ -1,9 +1,9 @@
 /**
  * Tools and the choice among them: from Anthropic's names to the engine's options of a turn.
  *
- * A tool is `{name, description, input_schema}`. Its schema is taken from the body's text, in which
- * number spelling and key order survive. Tools with a type of their own are run by a service, or
- * have a schema that only Anthropic's models know.
+ * A tool is `{name, description, input_schema}`. Its schema is taken from the text of the body,
+ * which preserves number spelling and key order. A tool with a type of its own is run by a service,
+ * or has a schema that only Anthropic's models know.
  */
 import type { TurnOptions } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -86,14 +86,14 @@ function refuseTyped({ type, parameters, input_schema: schema }: Record<string, 
 
 const kinds = ["auto", "any", "tool", "none"]
 
-/** The names of the tools, and of those that are left out. */
+/** The names of the offered tools, and the tools that are left out. */
 interface Offered {
   names: ReadonlySet<string>
   hosted: ReadonlySet<unknown>
   leftOut: readonly LeftOut[]
 }
 
-/** `tool_choice`, checked against the names of the tools. Throws `Refusal`. */
+/** Returns `tool_choice` after checking it against the names of the tools. Throws `Refusal`. */
 function readChoice(choice: unknown, { names, hosted, leftOut }: Offered): TurnOptions {
   const param = "tool_choice"
   if (choice === undefined || choice === null) return {}

@@ -1,6 +1,7 @@
 /**
- * `tokenrail bench`: how long the mask layer takes, token by token, on a corpus. One process and
- * one thread, so that the figures stand beside those of engines that are measured the same way.
+ * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus. Uses one
+ * process and one thread, so that the results can be compared with engines that are measured the
+ * same way.
  */
 import { arch, cpus, platform } from "node:os"
 import { type Command, Option } from "commander"
@@ -37,11 +38,11 @@ async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
   if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
   const { vocabulary, rows: all } = await readCorpus(file, flags.vocab)
   const rows = all.filter((_, index) => index % Math.max(1, flags.every) === 0)
-  // As a server does once it has loaded a model.
+  // A server does the same after it has loaded a model.
   compileEarly(true)
   for (const _ of warmUp(vocabulary)) io.signal.throwIfAborted()
   compileEarly(false)
-  // Only figures are kept, so that the memory of a run is the engine's.
+  // Only numbers are kept, so that the memory of a run is that of the engine.
   const tokens: number[] = []
   const firstMasks: number[] = []
   const tick = progress(io, "bench", rows.length)

@@ -52,7 +52,10 @@ function describe({ key, info, bytes, isStale }: BuiltModel): string {
   return `${what}  ${megabytes(bytes)} MB  ${key.slice(0, 12)}${from}${isStale ? ", which is gone" : ""}`
 }
 
-/** A key may be shortened to its printed form. */
+/**
+ * Returns whether `name` is the name, the source or the key of the model. A key may be shortened to
+ * its printed form.
+ */
 function isNamed({ key, info }: BuiltModel, name: string): boolean {
   return info?.name === name || info?.source === name || (name.length >= 8 && key.startsWith(name))
 }

@@ -1,12 +1,12 @@
 /**
- * `tokenrail check`: does the constraint accept these texts, and if not, where does a text leave
- * it, and what was expected there?
+ * `tokenrail check`: reports whether a constraint accepts texts, and if not, where a text leaves
+ * the constraint and what was expected there.
  *
- * No model is needed: texts are read byte by byte. With a tokenizer's directory they are read as
- * that model would write them, token by token against the masks. Checking takes every spelling that
- * JSON has (surface "conform") unless flags say otherwise, but properties in the order in which
- * `generate` writes them; where that alone is wrong, it says so. A compiled constraint has the
- * spelling it was compiled with.
+ * Without a vocabulary, texts are read byte by byte. With a tokenizer's directory, they are split
+ * into the model's tokens, and each token is checked against the mask. By default, a text may use
+ * every spelling that JSON allows (surface "conform"), but properties must come in the order in
+ * which `generate` writes them. If only the order is wrong, the report says so. A compiled
+ * constraint has the spelling that it was compiled with.
  */
 import type { Command } from "commander"
 import {
@@ -71,9 +71,7 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
   const checker =
     tokenizer === null ? new TextChecker(machine) : new TokenChecker(machine, tokenizer, flags.maxMask)
   const mayDiffer = input?.kind === "json" && flags.order === undefined
-  /**
-   * The same constraint with properties in any order. It is made when the first text is rejected.
-   */
+  /** The same constraint with properties in any order. Compiled when the first text is rejected. */
   let anyOrder: TextChecker | null = null
   const isOrderAlone = (text: string): boolean => {
     if (!mayDiffer || input === null) return false
@@ -115,7 +113,7 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
 }
 
 /**
- * What was read before a state of a trace: text, or bytes in hexadecimal where they are no whole
+ * Returns what a step of a trace has read: as text, or in hexadecimal if the bytes are not whole
  * characters.
  */
 function printed(read: Uint8Array): string {
@@ -126,7 +124,7 @@ function printed(read: Uint8Array): string {
   }
 }
 
-/** Returns the result of `read`, or the refusal of the text. */
+/** Returns the result of `read`, or the error that refused the text. */
 function within<T>(read: () => T): T | GrammarError {
   try {
     return read()
@@ -138,7 +136,7 @@ function within<T>(read: () => T): T | GrammarError {
 
 const otherOrder = "Only the order of the properties differs: --order any accepts it"
 
-/** `vocabulary`: null reads bytes. */
+/** Compiles the constraint over `vocabulary`, or over bytes if that is null. */
 function machineOf(input: GrammarInput, flags: CheckFlags, vocabulary: Vocabulary | null): TokenMachine {
   const defaults = { surface: "conform", order: "schema", unsatisfiable: "error" } as const
   const tokens = vocabulary ?? undefined
@@ -148,8 +146,8 @@ function machineOf(input: GrammarInput, flags: CheckFlags, vocabulary: Vocabular
 }
 
 /**
- * Reads texts token by token: each token must be in the mask at its place. If the constraint names
- * tokens, a text that spells a control token is that token, else it is plain text.
+ * Reads texts token by token: each token must be in the mask at its position. If the constraint
+ * names tokens, a text that spells a control token is read as that token, else as ordinary text.
  */
 class TokenChecker {
   private readonly matcher: Matcher
@@ -198,7 +196,10 @@ class TokenChecker {
   }
 }
 
-/** A tokenizer that normalises its input would be checked on another text. */
+/**
+ * Throws `UsageError` if the tokens do not spell the text, as with a tokenizer that normalises its
+ * input: another text would be checked.
+ */
 function checkSpelling(
   text: string,
   bytes: Uint8Array,

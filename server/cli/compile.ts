@@ -1,6 +1,7 @@
 /**
- * `tokenrail compile`: reports what a constraint becomes, keyword by keyword; with a vocabulary
- * also what it costs; with a prefix also what may follow it. `--out` stores it for another process.
+ * `tokenrail compile`: reports how a constraint is compiled, keyword by keyword. With a vocabulary
+ * it reports the cost, and with a prefix what may follow it. `--out` stores the compiled constraint
+ * for another process.
  */
 import type { Command } from "commander"
 import {
@@ -97,8 +98,8 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
 }
 
 /**
- * Without a vocabulary (null), control tokens are read as plain text and budgets of tokens are not
- * reported.
+ * Compiles without a vocabulary if it is null: then control tokens are read as ordinary text, and
+ * token budgets are not reported.
  */
 function compileHere(
   input: GrammarInput,
@@ -135,7 +136,7 @@ function explain(matcher: Matcher, prefix: string, machine: TokenMachine): Retur
   return matcher.explain()
 }
 
-/** Splits the text before and after each of `names`, of which the longest is tried first. */
+/** Splits the text before and after each of `names`. If several match, the longest is used. */
 function splitControls(text: string, names: readonly string[]): string[] {
   if (names.length === 0) return [text]
   const longestFirst = [...names].sort((a, b) => b.length - a.length)

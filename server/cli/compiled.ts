@@ -1,5 +1,5 @@
 /**
- * Compiled constraints in files: `compile --out <file>` writes them, `--compiled <file>` reads
+ * Compiled constraints in files: `compile --out <file>` writes them, and `--compiled <file>` reads
  * them.
  */
 import { readFile, writeFile } from "node:fs/promises"
@@ -21,20 +21,20 @@ import { byteVocabulary } from "../suite/checker.ts"
 import { type ConstraintFlags, givenConstraints, spelling } from "./constraint.ts"
 import { UsageError } from "./exit.ts"
 
-/** `auto`: the finite machine if there is one, else the source. */
+/** `auto` stores the finite machine if there is one, else the source. */
 export type CompiledForm = "auto" | "machine" | "source"
 
 /** Kinds of constraints that cannot name tokens. */
 const closedKinds: ReadonlySet<GrammarInput["kind"]> = new Set(["json", "regex", "choice", "substring"])
 
-/** What was written. */
+/** Describes the written file. */
 export interface Written {
   file: string
   form: "machine" | "source"
   bytes: number
-  /** Of a machine. */
+  /** Number of states, for a machine. */
   states?: number
-  /** With `auto`: why it is not a machine. */
+  /** For `auto`: why no machine was stored. */
   reason?: string
 }
 
@@ -58,8 +58,9 @@ export function outFlags(command: Command): Command {
 }
 
 /**
- * Reads a file. `vocabulary`: null reads bytes, control tokens as they are spelled. Throws
- * `UsageError` for an unreadable file or other constraint flags, and as `deserialize`.
+ * Reads a file. With a null `vocabulary` it is compiled over bytes, and control tokens are read as
+ * they are spelled. Throws `UsageError` if the file is unreadable or other constraint flags are
+ * given, and the errors of `deserialize`.
  */
 export async function readCompiled(
   file: string,
@@ -88,7 +89,8 @@ export async function readCompiled(
 }
 
 /**
- * Writes a constraint to `file`. Throws GrammarError when a machine is asked for and there is none.
+ * Writes a constraint to `file`. Throws GrammarError if a machine is required and the constraint
+ * has none.
  */
 export async function writeCompiled(
   file: string,
@@ -110,8 +112,8 @@ export async function writeCompiled(
     }
     return { file, bytes: bytes.length, ...written }
   }
-  // Without a vocabulary control tokens are read as text, and such a machine would be another
-  // constraint elsewhere.
+  // Without a vocabulary, control tokens are read as text; with another vocabulary such a machine
+  // would be a different constraint.
   const isSource = !isForVocabulary && !closedKinds.has(input.kind)
   if (isSource && form === "machine")
     throw new UsageError("a machine of a grammar that may name tokens is for one vocabulary: give --vocab")
@@ -133,7 +135,7 @@ export async function writeCompiled(
   return write(bytes, { form: "source", ...(reason && { reason }) })
 }
 
-/** In words. */
+/** Returns a sentence that describes the written file. */
 export function describeWritten({ file, form, bytes, states, reason }: Written): string {
   const what =
     form === "machine"

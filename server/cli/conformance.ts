@@ -1,10 +1,10 @@
 /**
- * `tokenrail conformance`: the verdicts of the mask layer on a corpus, beside the verdicts that the
- * corpus gives.
+ * `tokenrail conformance`: compares the verdicts of the mask layer with those that a corpus
+ * expects.
  *
- * A wrong accept lets an invalid text through. This project must never do that, so it decides the
- * exit code. A wrong reject and a refusal cost completeness. Compared with an earlier run, every
- * row that was right must stay right. Suites run in parallel child processes (suite/shards.ts).
+ * A wrong accept lets an invalid text through. This must never happen, so it decides the exit code.
+ * A wrong reject or a refusal only costs completeness. Compared with an earlier run, every row that
+ * was right must still be right. Suites run in parallel child processes (suite/shards.ts).
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"
@@ -105,7 +105,7 @@ async function run(path: string, flags: ConformanceFlags, io: Io): Promise<numbe
   return summary.wrong_accepts > 0 || lost.length > 0 ? Exit.Rejected : Exit.Ok
 }
 
-/** Why a row is wrong: the refusal, or the texts whose verdicts differ. */
+/** Returns why a row is wrong: the refusal, or the texts with wrong verdicts. */
 function whyOf(row: Row): string {
   const reason = row.refused ?? row.crashed
   if (reason !== undefined) return String(reason)
@@ -131,11 +131,11 @@ type Row = Record<string, unknown>
 interface Jobs {
   suite: string
   count: number
-  /** A result, or a list of them. */
+  /** Returns a result, or a list of results. */
   run(job: number): Promise<unknown>
   crashed(job: number, reason: string): Row[]
   judge(row: Row): Judgement
-  /** Part of the suite that a row belongs to. */
+  /** Returns the part of the suite that a row belongs to. */
   part?(row: Row): string
 }
 
@@ -143,14 +143,14 @@ type Counts = { total: number } & Record<Judgement, number>
 
 interface Summary extends Counts {
   suite: string
-  /** Refusals by kind. */
+  /** Number of refusals by kind. */
   refused_kinds: Record<string, number>
   /** jsts: the same counts for required, optional and format tests. */
   parts?: Record<string, Counts>
 }
 
 const suites: Record<ConformanceFlags["suite"], (path: string, flags: ConformanceFlags) => Promise<Jobs>> = {
-  /** A schema is right when all of its texts are. */
+  /** A schema is right if all of its texts are judged right. */
   async maskbench(path, flags) {
     if (!flags.vocab) throw new UsageError("--suite maskbench needs --vocab, the directory of its tokenizer")
     const { vocabulary, rows: all } = await readCorpus(path, flags.vocab)
@@ -182,7 +182,7 @@ const suites: Record<ConformanceFlags["suite"], (path: string, flags: Conformanc
     }
   },
 
-  /** A row is right if all of its texts are, or if it is refused and must be. */
+  /** A row is right if all of its texts are judged right, or if it is refused and must be. */
   async grammars(path, flags) {
     const rows = every(await readGrammarRows(path), flags)
     const byId = new Map(rows.map((row) => [row.id, row]))
@@ -214,7 +214,7 @@ function judgeMask(result: MaskResult): Judgement {
 function judgeTest(result: SuiteResult): Judgement {
   if ("refused" in result) return result.refused.startsWith("crashed") ? "crashed" : "refused"
   if (result.accepted === result.valid) return "pass"
-  // Spellings that disagree about an invalid instance let it through in one of them.
+  // If the spellings of an invalid instance get different verdicts, one of them lets it through.
   return result.valid ? "wrong_rejects" : "wrong_accepts"
 }
 

@@ -1,5 +1,5 @@
 /**
- * The flags that name a constraint and how it may be spelt; they are the same in every command.
+ * The flags that name a constraint and its permitted spelling; they are the same in every command.
  */
 import { existsSync } from "node:fs"
 import { readFile } from "node:fs/promises"
@@ -31,13 +31,11 @@ export interface ConstraintFlags {
   maxMask: number
 }
 
-/**
- * Milliseconds that a constraint may take to compile, and that one mask may take, in every command.
- */
+/** Milliseconds for the compilation of a constraint, and for one mask, in every command. */
 export const defaultCompileMs = 2_000
 export const defaultMaskMs = 1_000
 
-/** The flags that name a constraint, of which a command takes one. */
+/** The flags that name a constraint. A command takes one of them. */
 const constraintNames = {
   schema: "--schema",
   regex: "--regex",
@@ -49,7 +47,7 @@ const constraintNames = {
   substring: "--substring",
 } as const
 
-/** Adds the flags to a command. */
+/** Adds the constraint flags to a command. */
 export function constraintFlags(command: Command): Command {
   return command
     .option("--schema <file|-|json>", "JSON Schema: a file, - for standard input, or the text itself")
@@ -87,7 +85,7 @@ export function constraintFlags(command: Command): Command {
     .option("--max-mask <ms>", "time that one mask may take", wholeNumber, defaultMaskMs)
 }
 
-/** Returns the option of a policy, which also accepts the older words of the policy. */
+/** Returns the option of a policy, which also accepts the older values of the policy. */
 function policyOption(name: keyof typeof policyWords, what: string): Option {
   const { words, older } = policyWords[name]
   const option = new Option(`--${name === "openObjects" ? "open-objects" : name} <policy>`, what).choices(
@@ -100,8 +98,8 @@ function policyOption(name: keyof typeof policyWords, what: string): Option {
 }
 
 /**
- * Returns the constraint that the flags name, or null. Throws `UsageError` for two constraints or
- * an unreadable file.
+ * Returns the constraint that the flags name, or null. Throws `UsageError` if there are two
+ * constraints or a file is unreadable.
  */
 export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput | null> {
   const given = givenConstraints(flags)
@@ -138,7 +136,7 @@ export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<Gr
   }
 }
 
-/** The same for commands that require a constraint. */
+/** Returns the constraint that the flags name, for commands that require one. */
 export async function needConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput> {
   const input = await readConstraint(flags, io)
   if (input === null) {
@@ -149,24 +147,24 @@ export async function needConstraint(flags: ConstraintFlags, io: Io): Promise<Gr
   return input
 }
 
-/** The names of the constraints that the flags give. */
+/** Returns the names of the constraint flags that are given. */
 export function givenConstraints(flags: ConstraintFlags): (keyof typeof constraintNames)[] {
   const names = Object.keys(constraintNames) as (keyof typeof constraintNames)[]
   return names.filter((name) => flags[name] !== undefined)
 }
 
-/** The policies that the flags name; the rest keeps its default. */
+/** Returns the policies that the flags name; all others keep their defaults. */
 export function spelling(flags: Partial<ConstraintFlags>): CompileOptions {
   const { whitespace, order, escapes, numbers, formats, openObjects: open_objects } = flags
   return readPolicies({ tokenrail: { whitespace, order, escapes, numbers, formats, open_objects } }).compile
 }
 
-/** The same, with the time that compiling may take. */
+/** Returns the policies and the time limit for compiling. */
 export function compileOptions(flags: ConstraintFlags): CompileOptions {
   return { ...spelling(flags), limits: { compileMs: flags.maxCompile } }
 }
 
-/** The text of a file, or of standard input for `-`. */
+/** Returns the text of a file, or of standard input for `-`. */
 export async function readText(name: string, io: Io): Promise<string> {
   if (name === "-") return io.stdin()
   try {
@@ -178,13 +176,16 @@ export async function readText(name: string, io: Io): Promise<string> {
   }
 }
 
-/** A schema or a structural tag. */
+/** Returns the text of a schema or a structural tag. */
 async function readJsonText(source: string, io: Io): Promise<string> {
-  // No file name begins like this, and every such text but true and false does.
+  // No file name begins like this, but every such JSON text does except true and false.
   return /^\s*\{|^(true|false)$/.test(source) ? source : readText(source, io)
 }
 
-/** `definition`: what every grammar of the notation holds, and no file name. */
+/**
+ * Returns the text of a grammar. `definition` matches a part of every grammar in this notation that
+ * no file name contains.
+ */
 async function readGrammar(source: string, definition: RegExp, io: Io): Promise<string> {
   return definition.test(source) ? source : readText(source, io)
 }

@@ -5,8 +5,8 @@ import { UnsplitError } from "../suite/rows.ts"
 import { readTokenizer, readVocabulary } from "./vocabulary.ts"
 
 /**
- * Reads a corpus, and the tokenizer only if rows lack token ids. Throws `CorpusError`, and
- * `UsageError` for the vocabulary.
+ * Reads a corpus, and the tokenizer only if rows lack token ids. Throws `CorpusError`, or
+ * `UsageError` if the vocabulary cannot be read.
  */
 export async function readCorpus(
   path: string,

@@ -1,9 +1,8 @@
 /**
- * `tokenrail doctor`: checks part by part whether everything that an answer needs is here, and says
- * what to do if it is not. The last part is an answer: ten tokens under a constraint, from the
- * model that the flags name.
+ * `tokenrail doctor`: checks each part that an answer needs, and says how to fix a part that fails.
+ * The last check is an answer: ten tokens under a constraint, from the model that the flags name.
  *
- * The exit code is 0 if all parts are well, else 1. A failed part does not end the check.
+ * The exit code is 0 if all parts pass, else 1. A failed part does not end the check.
  */
 import { constants, existsSync, readFileSync } from "node:fs"
 import { access, lstat, readdir, stat, statfs } from "node:fs/promises"
@@ -27,7 +26,7 @@ interface Finding {
   readonly name: string
   readonly ok: boolean
   readonly says: string
-  /** What to do; only if the part is not well. */
+  /** How to fix the part; only if it failed. */
   readonly way?: string
   /** Figures, for programs. */
   readonly facts?: Readonly<Record<string, unknown>>
@@ -73,8 +72,8 @@ async function run(flags: Flags, io: Io): Promise<number> {
 }
 
 /**
- * Checks the runtime by its own name: Bun and Deno say which version of Node they implement.
- * `range` is `>=` and a version.
+ * Checks the runtime by its own name, since Bun and Deno report the version of Node that they
+ * implement. `range` is `>=` and a version.
  */
 export function lookAtRuntime(
   range: string,
@@ -225,7 +224,7 @@ function lookAtTelemetry(env: Io["env"]): Finding {
   }
 }
 
-/** Digits and letters in turn, longer than ten tokens can be. */
+/** Alternating digits and letters, longer than ten tokens can be. */
 const constraint = "([0-9][a-z]){500}"
 const isBegun = /^([0-9][a-z])+[0-9]?$/
 const tokenCount = 10

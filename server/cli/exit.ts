@@ -1,8 +1,9 @@
 /**
- * How a command ends: one exit code and one line for every kind of failure.
+ * How a command ends: with one exit code and one line for each kind of failure.
  *
- * 0 ok · 1 a check failed · 2 usage or an unreadable file · 3 the constraint was refused · 4 the
- * model or device failed · 5 the output is incomplete · 130, 143 interrupted by SIGINT, SIGTERM.
+ * Exit codes: 0 ok · 1 a check failed · 2 wrong usage or an unreadable file · 3 the constraint was
+ * refused · 4 the model or device failed · 5 the output is incomplete · 130, 143 interrupted by
+ * SIGINT, SIGTERM.
  */
 import { CommanderError } from "commander"
 import {
@@ -28,7 +29,9 @@ export const Exit = {
   Terminate: 143,
 } as const
 
-/** Usage that commander cannot see: an unreadable file, flags that exclude each other. */
+/**
+ * Wrong usage that commander cannot detect: an unreadable file, or flags that exclude each other.
+ */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }
@@ -39,7 +42,7 @@ export interface Io {
   stdin(): Promise<string>
   out(text: string): void
   err(text: string): void
-  /** From now on the command continues if its output has no reader or cannot be written. */
+  /** Lets the command continue from now on if its output has no reader or cannot be written. */
   outliveReader?(): void
   /** Whether a person reads what `err` prints. */
   isTerminal: boolean
@@ -49,8 +52,8 @@ export interface Io {
 }
 
 /**
- * Describes a refusal: its kind, and its message, which begins with the place and ends with what to
- * do.
+ * Describes a refusal by its kind and its message, which begins with the path and ends with the
+ * remedy.
  */
 export function describeRefusal({ kind, message }: GrammarError): string {
   return `${kind}: ${message}`
@@ -60,7 +63,7 @@ export function describeRefusal({ kind, message }: GrammarError): string {
 export function exitCode(error: unknown, io: Io): number {
   if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? Exit.Terminate : Exit.Interrupt
   if (error instanceof CommanderError) {
-    // Commander has printed its message by now.
+    // Commander has already printed its message.
     return error.exitCode === 0 ? Exit.Ok : Exit.Usage
   }
   const message = error instanceof Error ? error.message : String(error)

@@ -1,5 +1,5 @@
 /**
- * `tokenrail generate`: writes the answer to one prompt to standard output, and nothing else.
+ * `tokenrail generate`: writes the answer to one prompt to standard output, and no other output.
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { type GenerateOptions, type GenerateResult, GrammarError } from "../../runtime/index.ts"
@@ -118,7 +118,8 @@ function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
   }
 }
 
-// Free text may be cut anywhere; a constrained text that is cut does not satisfy its constraint.
+// Unconstrained text may be cut anywhere, but a constrained text that is cut does not satisfy its
+// constraint.
 function ending(result: GenerateResult, constrained: boolean, io: Io): number {
   const reasons = [result, ...result.choices].map((choice) => choice.finishReason)
   if (reasons.includes("error")) {

@@ -1,5 +1,6 @@
 /**
- * The log of a server on standard error: lines of text on a terminal, else one JSON object a line.
+ * The log of a server on standard error: lines of text on a terminal, else one JSON object for each
+ * line.
  *
  * pino writes the objects. No line holds the content of a request (http/requestlog.ts).
  */
@@ -17,7 +18,7 @@ export interface Log extends RequestLogger {
 
 export interface LogOptions {
   level: LogLevel
-  /** Writes JSON on a terminal too. */
+  /** Whether to write JSON on a terminal too. */
   isJson: boolean
 }
 
@@ -38,7 +39,10 @@ export async function openLog(
   return log
 }
 
-/** `23:59:59 info  POST /v1/chat/completions 200 in 153 ms, 20 + 34 tokens, stop, req_…` */
+/**
+ * Returns a line like `23:59:59 info POST /v1/chat/completions 200 in 153 ms, 20 + 34 tokens, stop,
+ * req_…`.
+ */
 function inWords({ level, time, msg, ...fields }: Record<string, unknown>): string {
   const head = `${String(time).slice(11, 19)} ${String(level).padEnd(5)}`
   if (fields.endpoint === undefined) return `${head} ${msg}`

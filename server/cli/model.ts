@@ -22,7 +22,7 @@ export interface ModelFlags {
   reasoning?: string
 }
 
-/** Adds the flags to a command. */
+/** Adds the model flags to a command. */
 export function modelFlags(command: Command): Command {
   return command
     .option(
@@ -56,8 +56,8 @@ export function modelFlags(command: Command): Command {
 }
 
 /**
- * Opens the model that the flags name. `options` holds what these flags do not say. Log lines go to
- * standard error unless `options` has a `log`.
+ * Opens the model that the flags name. `options` holds the settings that these flags do not cover.
+ * Log lines go to standard error unless `options` has a `log`.
  */
 export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
   const { model, offline, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
@@ -96,13 +96,13 @@ function draftOf({ draft, draftTokens }: ModelFlags): OpenOptions["speculation"]
   return draft === "ngram" ? { method: "ngram", ...tokens } : { method: "model", model: draft, ...tokens }
 }
 
-/** A flag's value as an integer of at least 0. */
+/** Parses a flag's value as an integer of at least 0. */
 export function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("must be a whole number.")
   return Number(text)
 }
 
-/** A flag's value as a number. */
+/** Parses a flag's value as a number. */
 export function decimalNumber(text: string): number {
   if (text.trim() === "" || !Number.isFinite(Number(text)))
     throw new InvalidArgumentError("must be a number.")

@@ -32,7 +32,7 @@ export function modelsCommand(program: Command, io: Io, done: (code: number) => 
     })
 }
 
-/** File names are untrusted, so control characters are not printed. */
+/** Returns the line without control characters, because file names are untrusted. */
 export function printable(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "?")
 }

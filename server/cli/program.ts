@@ -1,6 +1,6 @@
 /**
- * The program `tokenrail`: the only file that uses the process: its arguments, environment, streams
- * and signals.
+ * The program `tokenrail`. Only this file uses the arguments, environment, streams and signals of
+ * the process.
  */
 import { Command } from "commander"
 import { closeGates } from "../../runtime/model/ort/gate.ts"
@@ -25,10 +25,10 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
     interrupt.abort(name)
   })
 }
-/** The command serves clients, so it does not end with the reader of its output. */
+/** Whether the command serves clients, and so continues when the reader of its output is gone. */
 let outlivesReader = false
-// A reader that stops reading (`| head`) is not a failure; a server continues without one, or if
-// the disk of its log is full.
+// A reader that stops reading (`| head`) is not a failure. A server continues without a reader, and
+// also if the disk of its log is full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (!outlivesReader) exitNow(error.code === "EPIPE" ? Exit.Ok : Exit.Usage, "SIGTERM")
 })
@@ -71,16 +71,16 @@ try {
   code = exitCode(error, io)
 }
 process.exitCode = code
-// If the process ended by itself, it would no longer catch a second signal, and would end with that
-// signal's code.
+// If the process ended in the ordinary way, it would no longer catch a second signal, which would
+// then set the exit code.
 if (interrupt.signal.aborted) exitNow(code, interrupt.signal.reason)
 
-/** Ends the process whatever it is doing, at once or within two seconds. */
+/** Ends the process at once, or within two seconds, whatever it is doing. */
 function exitNow(value: number, signal: NodeJS.Signals): void {
   if (!closeGates(2_000)) {
-    // A thread stays inside native code, and with it an exit would abort. The signal itself ends a
-    // process at once, with 128 and its number for a shell. Process 1 of a container is not ended
-    // by signals: it takes its chance below.
+    // While a thread runs native code, `exit` would abort the process. So the process sends itself
+    // the signal, which ends it at once and makes a shell report 128 plus the number of the signal.
+    // Process 1 of a container ignores such signals and ends by the timer below.
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   }

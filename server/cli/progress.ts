@@ -1,9 +1,9 @@
-/**
- * Progress of a long command on standard error, and tables as CSV.
- */
+/** Progress of a long command on standard error, and tables as CSV. */
 import type { Io } from "./exit.ts"
 
-/** Milliseconds between two lines: a person sees one line that changes, a log has few. */
+/**
+ * Milliseconds between two updates: a terminal shows one changing line, and a log gets few lines.
+ */
 const everyMs = { terminal: 500, log: 10_000 }
 
 /** Returns a function to call after each finished part. */
@@ -26,7 +26,7 @@ export function progress(io: Io, what: string, total: number): () => void {
   }
 }
 
-/** One line of a table. */
+/** Returns one line of a table. */
 export function csvLine(cells: readonly (string | number)[]): string {
   const quoted = cells.map((cell) =>
     /[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell,

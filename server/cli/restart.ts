@@ -2,16 +2,16 @@
  * Two settings take effect only at the start of a process, so the program restarts itself if they
  * help.
  *
- * *One core.* V8's helper threads compile and collect beside the program; on one core they only
- * take turns with the thread that they help, in slices of milliseconds each of which falls on some
- * token. With `--single-threaded` V8 does the same work in less time (per token 0.39 instead of
- * 0.46 of llguidance's average on MaskBench, p99.9 half; Node 20, one core).
+ * *One core.* V8's helper threads compile and collect garbage beside the program. On one core they
+ * can only interrupt the program, for several milliseconds at a time, which delays some tokens.
+ * With `--single-threaded` V8 does the same work in less time (per token 0.39 instead of 0.46 of
+ * llguidance's average on MaskBench, p99.9 half; Node 20, one core).
  *
- * *A server's memory.* glibc gives each thread a heap of its own, and once a large array has been
- * given back it keeps up to 64 MB at the end of each of them: after half an hour of distinct
- * schemas 418 MB of 953 lay in such heaps. With two heaps for all threads, and arrays that are
- * returned to the system at once, the total was 710 MB, including the second process that waits (44
- * MB).
+ * *A server's memory.* glibc gives each thread a heap of its own, and each heap keeps up to 64 MB
+ * of freed memory at its end after a large array has been freed. After half an hour of distinct
+ * schemas, 418 MB of 953 were in such heaps. With two heaps for all threads, and with arrays that
+ * are returned to the system at once, the total was 710 MB, including the second process that waits
+ * (44 MB).
  */
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
@@ -20,13 +20,13 @@ import { setFlagsFromString } from "node:v8"
 const Flag = "--single-threaded"
 const Threshold = "MALLOC_MMAP_THRESHOLD_"
 
-/** Facts of this process and its machine that decide about a restart. */
+/** Facts about this process and its machine that decide whether to restart. */
 export interface Start {
   readonly cores: number
   readonly platform: string
   /** Flags of Node itself. */
   readonly execArgv: readonly string[]
-  /** The program's arguments, the command first. */
+  /** Arguments of the program, the command first. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -38,8 +38,8 @@ export interface BetterStart {
 }
 
 /**
- * Returns null if a restart would not help. Variables of malloc that are already set stay as they
- * are.
+ * Returns the settings of a restart, or null if it would not help. Variables of malloc that are
+ * already set are kept.
  */
 export function betterStart({ cores, platform, execArgv, args, env }: Start): BetterStart | null {
   const isOneCore = cores === 1 && !execArgv.includes(Flag)
@@ -52,8 +52,8 @@ export function betterStart({ cores, platform, execArgv, args, env }: Start): Be
 }
 
 /**
- * Runs this program again with these flags, and returns its exit code. Signals are forwarded; those
- * from a terminal reach it anyway.
+ * Runs this program again with these flags, and returns its exit code. Forwards signals; those from
+ * a terminal reach the child anyway.
  */
 export async function restart(better: BetterStart): Promise<number> {
   const args = [...process.execArgv, ...better.flags, ...process.argv.slice(1)]
@@ -70,20 +70,20 @@ export async function restart(better: BetterStart): Promise<number> {
 }
 
 /**
- * In a process that may be the one that `restart` began: settles it, and ends it when the one that
- * began it has ended. That one ends first only where it was ended at once, as by SIGKILL, and
- * whoever did so means both: a server that went on would hold the port.
+ * Applies V8 settings, and ends a process that `restart` began when its parent has ended. The
+ * parent ends first only if it was killed, as by SIGKILL. The child must then end as well, since
+ * otherwise its server would keep the port.
  */
 export function settle(): void {
   const isOneCore = process.execArgv.includes(Flag)
   if (isOneCore) {
-    // Compilation is waited for: with this, and `compileEarly`, it takes 0.7 instead of 1.5 s of a
-    // MaskBench run.
+    // On one core the program waits for the compiler. With these bounds on inlining, and with
+    // `compileEarly`, compilation takes 0.7 instead of 1.5 s of a MaskBench run.
     setFlagsFromString("--max-inlined-bytecode-size-cumulative=300")
     setFlagsFromString("--max-inlined-bytecode-size=200")
     setFlagsFromString("--no-turbo-inline-array-builtins")
-    // What the warm-up keeps tells nothing of what a request keeps: two fifths less time in
-    // scavenges, p99.9 a token 0.7 ×.
+    // Objects that survive the warm-up do not predict which objects of a request survive. Without
+    // pretenuring, scavenges take two fifths less time, and p99.9 a token is 0.7 ×.
     setFlagsFromString("--no-allocation-site-pretenuring")
   }
   if (process.channel === undefined || (!isOneCore && process.env[Threshold] === undefined)) return
@@ -92,12 +92,13 @@ export function settle(): void {
 }
 
 /**
- * Whether V8 optimises what was run half as often as it asks for by itself, or what was run four
- * times as often. Early is for a warm-up; behind it what is hot has been compiled, and each
- * function that is not costs some token 10 to 40 ms. A token of MaskBench takes a tenth less on
- * average then, its p99.9 a fifth, the p99 of first masks 8 instead of 13 ms (three pairs of runs;
- * Node 20, one core). On several cores V8 compiles beside the program, and nothing changes. A
- * server's threads warm up at times of their own, and compile by V8's measure.
+ * Sets whether V8 optimises functions earlier or later than by default: after half as many runs, or
+ * after four times as many. Early is for a warm-up. After it the hot functions are compiled, and
+ * each compilation of another function would delay some token by 10 to 40 ms. With this, a token of
+ * MaskBench takes a tenth less on average, its p99.9 a fifth less, and the p99 of first masks is 8
+ * instead of 13 ms (three pairs of runs; Node 20, one core). On several cores V8 compiles beside
+ * the program, and the setting changes nothing. The threads of a server warm up at different times
+ * and keep V8's default.
  */
 export function compileEarly(isEarly: boolean): void {
   if (process.execArgv.includes(Flag)) setFlagsFromString(`--interrupt-budget=${isEarly ? 30_000 : 270_000}`)

@@ -1,11 +1,11 @@
 /**
  * `tokenrail serve`: the HTTP server, until a signal ends it.
  *
- * On the first SIGINT or SIGTERM new work gets 503, on a port that stays open so that clients and
- * proxies can tell. Running answers may finish; those that take longer than `--drain` end with an
- * error, and the process ends with 0. A second signal ends it at once (program.ts).
+ * After the first SIGINT or SIGTERM, new requests get 503. The port stays open, so that clients and
+ * proxies receive this status. Running answers may finish; those that take longer than `--drain`
+ * end with an error, and the process ends with 0. A second signal ends it at once (program.ts).
  *
- * Every flag may come from the environment or a file as well (settings.ts).
+ * Every flag may also come from the environment or a file (settings.ts).
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { createApp } from "../app.ts"
@@ -94,7 +94,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     })
 }
 
-/** `strangers`: variables that look like settings. */
+/** Runs the server. `strangers` are environment variables that look like settings. */
 async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Promise<number> {
   io.outliveReader?.()
   const { host, port, allowHost, drain, stall, maxConnections } = flags
@@ -109,7 +109,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     limits: { compileMs, maskMs, completionMs },
     spareThreads: 2,
     warmsUp: true,
-    // While it opens it says what it is; later only what goes wrong.
+    // All messages are logged while the model is opened, later only warnings.
     log: (line) => (isListening ? log.warn(line) : log.info(line)),
   })
   let closed: Promise<void> | undefined
@@ -118,7 +118,8 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     return closed
   }
   try {
-    // A signal may have come while the model was loading: nothing runs that would have to end.
+    // A signal may have come while the model was loading. No request is running that would have to
+    // end.
     if (io.signal.aborted) return Exit.Ok
     const app = createApp(engine, {
       apiKeys,
@@ -144,7 +145,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     log.info(`${String(io.signal.reason)}: no new requests, running ones have ${drain} s`)
     const isSettled = await server.settled(drain * 1000)
     if (!isSettled) log.warn(`${drain} s are over: what still runs ends with an error`)
-    // Ends what runs at once; until the model has ended there is time to say so.
+    // Ends running requests at once, and leaves some time to send their errors.
     await Promise.all([closeEngine(), server.close({ drainMs: lastWordsMs })])
   } finally {
     await closeEngine()
@@ -152,10 +153,10 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
   return Exit.Ok
 }
 
-/** For the errors of answers that were cut off to reach their clients. */
+/** Time for the errors of aborted answers to reach their clients. */
 const lastWordsMs = 1_000
 
-/** The keys to demand. Throws UsageError where none is given and the address is a public one. */
+/** Returns the required keys. Throws UsageError if no key is given and the address is public. */
 function chooseKeys({ host, apiKey = [], insecure }: ServeFlags, log: Log): string[] {
   if (apiKey.some((key) => key.trim() === "")) {
     throw new UsageError("--api-key is empty: give a key, or leave the flag out")

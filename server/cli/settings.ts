@@ -1,12 +1,12 @@
 /**
- * Where the value of a flag comes from: the command line, else the environment, else a file, else
- * its default.
+ * The sources of a flag's value: the command line, else the environment, else a file, else the
+ * default.
  *
  * `--max-body 1000` is `TOKENRAIL_MAX_BODY=1000` in the environment and `max-body = 1000` in the
- * file, which is TOML and has no tables. Lists are separated by commas in the environment, but for
- * keys: there is one, whatever it holds. What is wrong in the file is told with its line, and a
- * name that no flag has is wrong: a misspelt bound would be no bound. The environment belongs to
- * others too, so there it is only reported.
+ * file, which is TOML without tables. Lists are separated by commas in the environment, except
+ * keys: the whole value is one key. Errors in the file name the line. An unknown name in the file
+ * is an error, because a misspelt bound would have no effect. The environment belongs to other
+ * programs too, so an unknown name there is only reported.
  */
 import { readFile } from "node:fs/promises"
 import { type Command, InvalidArgumentError, type Option } from "commander"
@@ -16,8 +16,8 @@ import { type Io, UsageError } from "./exit.ts"
 const prefix = "TOKENRAIL_"
 
 /**
- * Gives the options of a parsed command, which has `--config`, the values that the command line
- * left open. Returns names in the environment that begin as settings do and are none. Throws
+ * Sets the options of a parsed command that the command line left open. The command must have
+ * `--config`. Returns the environment variables that begin like settings but are not. Throws
  * `UsageError`.
  */
 export async function applySettings(command: Command, { env }: Pick<Io, "env">): Promise<string[]> {
@@ -45,7 +45,9 @@ async function applyFile(command: Command, file: string): Promise<void> {
   }
 }
 
-/** A switch that is off counts as set, so that no weaker source turns it on. */
+/**
+ * Sets an option. A switch that is off counts as set, so that no source of lower rank turns it on.
+ */
 function set(command: Command, option: Option, value: unknown, source: "env" | "config"): void {
   command.setOptionValueWithSource(option.attributeName(), value === false ? undefined : value, source)
 }
@@ -107,7 +109,7 @@ function readAll(option: Option, texts: readonly string[], place: () => string):
   return option.parseArg ? texts.map((text) => read(option, text, place)) : [...texts]
 }
 
-/** Reads a value as the command line does. */
+/** Parses a value as the command line does. */
 function read(option: Option, text: string, place: () => string): unknown {
   try {
     return option.parseArg ? option.parseArg(text, undefined) : text
@@ -136,8 +138,8 @@ function readToml(source: string, file: string): Record<string, unknown> {
 }
 
 /**
- * The line on which the file begins to say something of a key: behind the last beginning of it that
- * says nothing.
+ * Returns the line on which the file begins to set a key: the line after the longest valid prefix
+ * that does not set the key.
  */
 function lineOf(key: string, source: string): number {
   const lines = source.split("\n")

@@ -1,9 +1,9 @@
 /**
- * The vocabulary in a tokenizer's directory, without a model: `--vocab <dir>`. It is
+ * The vocabulary in a tokenizer's directory, without a model: `--vocab <dir>`. It is read from
  * `tokenizer.json`, `tekken.json` or a file of tiktoken ranks, in this order.
  *
- * The width of the logits is not known without a graph. It is taken from config.json where there is
- * one, else the highest id decides.
+ * The width of the logits is not known without a graph. It is taken from config.json if that
+ * exists, else from the highest id.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -20,7 +20,7 @@ import { UsageError } from "./exit.ts"
 
 type Json = Record<string, unknown>
 
-/** Settings beside the tokens. */
+/** Settings that are not part of the token list. */
 interface Settings {
   tokenizerConfig: Json
   /** Files that may name end ids. */
@@ -29,8 +29,7 @@ interface Settings {
 }
 
 /**
- * Reads the tokenizer's file and the configuration files beside it. Throws `UsageError` naming the
- * file.
+ * Reads the tokenizer's file and its configuration files. Throws `UsageError` that names the file.
  */
 export async function readVocabulary(directory: string): Promise<Vocabulary> {
   const settings = await readSettings(directory)
@@ -38,7 +37,10 @@ export async function readVocabulary(directory: string): Promise<Vocabulary> {
   return json === null ? readRanks(directory, settings) : vocabularyOf(directory, json, settings)
 }
 
-/** The same with its tokenizer. Throws `ModelError` when that is of an unknown kind. */
+/**
+ * Reads the vocabulary with its tokenizer. Throws `ModelError` if the kind of the tokenizer is
+ * unknown.
+ */
 export async function readTokenizer(directory: string): Promise<Tokenizer> {
   const settings = await readSettings(directory)
   const tokenizerJson = await readJsonFile(directory, "tokenizer.json")
@@ -73,8 +75,8 @@ function vocabularyOf(directory: string, json: Json, settings: Settings): Vocabu
 }
 
 /**
- * tekken.json names its own end; the special tokens of tiktoken's ranks stand in
- * tokenizer_config.json.
+ * Reads a file of ranks. tekken.json names its own end token; the special tokens of tiktoken's
+ * ranks are in tokenizer_config.json.
  */
 async function readRanks(directory: string, settings: Settings): Promise<Vocabulary> {
   const { tokenizerConfig, configs, width } = settings
@@ -114,7 +116,10 @@ function one(directory: string, names: readonly string[]): string | undefined {
   return names[0]
 }
 
-/** Throws `UsageError`, since the caller has to fix errors in a tokenizer's files. */
+/**
+ * Runs `read`. Converts its errors to `UsageError`, since the caller has to fix errors in a
+ * tokenizer's files.
+ */
 function reading<T>(path: string, read: () => T): T {
   try {
     return read()

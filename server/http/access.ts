@@ -1,17 +1,15 @@
 /**
- * Who may call: the API keys that a request must carry one of, and the host names that are of this
+ * Access: the API keys, one of which a request must carry, and the host names that mean this
  * machine.
  *
- * An empty key would admit every caller that sends none, so it is an error wherever it is given.
- * Host names are parsed as browsers do it, by `URL`: a name that only begins or ends like a
- * loopback address is not one, and every spelling of an address is that address.
+ * An empty key would admit every caller without a key, so every empty key is an error. Host names
+ * are parsed as in browsers, by `URL`. So a name that only begins or ends like a loopback address
+ * is not one, and every spelling of an address means that address.
  */
 
 import { Refusal } from "../errors.ts"
 
-/**
- * The keys without the white space around them. Throws RangeError on a key that has no character.
- */
+/** Returns the keys without surrounding white space. Throws RangeError if a key is empty. */
 export function readKeys(keys: readonly string[]): string[] {
   const read = keys.map((key) => key.trim())
   if (read.includes("")) throw new RangeError("an API key is empty: give one, or leave it out")
@@ -39,12 +37,12 @@ export async function checkKey(request: Request, keys: readonly string[]): Promi
 }
 
 /**
- * Whether a host name, without a port, means this machine: 127/8, ::1, localhost and the names
- * below it.
+ * Returns whether a host name, without a port, means this machine: 127/8, ::1, localhost and its
+ * subdomains.
  */
 export function isLoopback(host: string): boolean {
   const address = host.includes(":") ? `[${host.replace(/^\[(.*)\]$/, "$1")}]` : host
-  // Characters with a meaning of their own in a URL are not part of a host name.
+  // Characters with a special meaning in a URL are not part of a host name.
   if (!/^(\[[\da-f:.]+\]|[\w.-]+)$/i.test(address) || !URL.canParse(`http://${address}`)) return false
   const { hostname } = new URL(`http://${address}`)
   return /^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost)$/.test(hostname)
@@ -57,7 +55,7 @@ const hostNames = new Set([
 ])
 
 /**
- * Whether a host name is one by which only this machine or its own network calls this server: a
+ * Returns whether only this machine or its own network can call this server by the host name: a
  * loopback name, a name of the local network (`.local`, which no public name server answers), or a
  * container's name of its host.
  */

@@ -1,10 +1,11 @@
 /**
  * The body of a request: read once, kept in two views.
  *
- * `value` is what `JSON.parse` makes of it and serves every ordinary field. A schema must not pass
- * through it, because it forgets how numbers are spelt, rounds big integers, moves integer-like
- * keys to the front and drops repeated keys. So `text(path)` gives the exact characters of any
- * part, cut out by the lossless reader of grammar/, and that is what a constraint is compiled from.
+ * `value` is the result of `JSON.parse` and serves all ordinary fields. A schema must not be taken
+ * from it, because JSON.parse loses the spelling of numbers, rounds big integers, moves
+ * integer-like keys to the front and drops repeated keys. So `text(path)` returns the exact
+ * characters of any part, which the lossless reader of grammar/ finds, and constraints are compiled
+ * from that text.
  */
 import { GrammarError, type JsonNode, readJson } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
@@ -12,18 +13,21 @@ import { decoded, encodingOf } from "./encoding.ts"
 import { quote } from "./quote.ts"
 
 export interface BodyLimits {
-  /** Size of a JSON body. */
+  /** Maximum bytes of a JSON body. */
   maxBytes: number
-  /** Nesting of a JSON body. */
+  /** Maximum nesting of a JSON body. */
   maxDepth: number
   /**
-   * Commas, colons and opening brackets between its strings: each makes a value or a member, of
-   * some 200 bytes.
+   * Maximum commas, colons and opening brackets outside strings. Each of them makes a value or a
+   * member of some 200 bytes.
    */
   maxMarks: number
-  /** Escapes in its strings: each makes a piece of a string, of some 60 bytes. */
+  /** Maximum escapes in strings. Each makes a piece of a string of some 60 bytes. */
   maxEscapes: number
-  /** Bytes of all bodies that are being read at once. One body of `maxBytes` passes in any case. */
+  /**
+   * Maximum bytes of all bodies that are being read at once. One body of `maxBytes` is always
+   * accepted.
+   */
   maxHeldBytes: number
 }
 
@@ -35,7 +39,7 @@ export const defaultBodyLimits: Readonly<BodyLimits> = {
   maxHeldBytes: 256 << 20,
 }
 
-/** The bytes of all bodies that are being read. */
+/** Counts the bytes of all bodies that are being read. */
 export class HeldBytes {
   private count = 0
   private readonly most: number
@@ -44,7 +48,7 @@ export class HeldBytes {
     this.most = Math.max(maxBytes, maxHeldBytes)
   }
 
-  /** Throws `Refusal` (429) when there would be too many. */
+  /** Adds bytes. Throws `Refusal` (429) if the total would exceed the bound. */
   take(count: number): void {
     if (this.count + count > this.most) {
       const message = `the bodies that are being read have the bound of ${this.most} bytes together`
@@ -70,8 +74,8 @@ export class RequestBody {
   }
 
   /**
-   * The characters of the value at `path` (names of members, numbers of items), or null when there
-   * is none.
+   * Returns the characters of the value at `path` (names of members, indices of items), or null if
+   * there is no such value.
    */
   text(path: readonly (string | number)[]): string | null {
     let node: JsonNode | undefined = this.root
@@ -84,10 +88,13 @@ export class RequestBody {
   }
 }
 
-/** What bounds the reading of bytes that are there. */
+/** The bounds on parsing bytes that have been read. */
 export type ParseLimits = Pick<BodyLimits, "maxDepth" | "maxMarks" | "maxEscapes">
 
-/** The JSON object that the bytes spell. Throws `Refusal`. Time and memory are linear in them. */
+/**
+ * Returns the JSON object in the bytes. Throws `Refusal`. Time and memory are linear in their
+ * number.
+ */
 export function parseBody(bytes: Uint8Array, limits: ParseLimits): RequestBody {
   const { maxDepth } = limits
   checkExtent(bytes, limits)
@@ -107,9 +114,9 @@ export function parseBody(bytes: Uint8Array, limits: ParseLimits): RequestBody {
 }
 
 /**
- * The bytes of a JSON body, decoded. Throws `Refusal`: 413 when there are too many, 429 when all
- * bodies together have too many, 415 when they cannot be decoded, 400 when it is said to be
- * something else. They count as `held` until the caller gives them back.
+ * Returns the decoded bytes of a JSON body. Throws `Refusal`: 413 if there are too many bytes, 429
+ * if all bodies together have too many, 415 if they cannot be decoded, 400 if the content type is
+ * not JSON. They count as `held` until the caller releases them.
  */
 export async function readBytes(
   request: Request,
@@ -134,7 +141,7 @@ export async function readBytes(
     encoding === null ? sent : decoded(sent, encoding, maxBytes, () => tooLarge(`more than ${maxBytes}`))
   const bytes = new GrowingBytes(encoding === null ? declared : 0)
   try {
-    // A body without content-length may be endless, so it is counted as it arrives.
+    // A body without content-length may be endless, so its bytes are counted as they arrive.
     for await (const chunk of body) {
       if (bytes.length + chunk.length > maxBytes) throw tooLarge(`more than ${maxBytes}`)
       held.take(chunk.length)
@@ -149,10 +156,7 @@ export async function readBytes(
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
-/**
- * Bytes that are appended piece by piece. Costs a copy of them all each time that they have
- * doubled.
- */
+/** A buffer to which bytes are appended. Copies its content each time that its size has doubled. */
 class GrowingBytes {
   length = 0
   private bytes: Uint8Array<ArrayBuffer>
@@ -172,13 +176,16 @@ class GrowingBytes {
     this.length = length
   }
 
-  /** What there is, in an array of its own length: it may go to another thread. */
+  /**
+   * Returns the bytes in an array of exactly their length, which can be transferred to another
+   * thread.
+   */
   view(): Uint8Array<ArrayBuffer> {
     return this.length === this.bytes.length ? this.bytes : this.bytes.slice(0, this.length)
   }
 }
 
-// Bytes of ASCII, which in UTF-8 are part of no other character.
+// ASCII bytes, which are never part of another character in UTF-8.
 const Quote = 0x22
 const Comma = 0x2c
 const Colon = 0x3a
@@ -187,9 +194,9 @@ const Backslash = 0x5c
 const OpenBrace = 0x7b
 
 /**
- * Throws `Refusal` when what the bytes spell would take too much memory: three bytes can make an
- * object of hundreds, and a heap that is full ends the process, in a thread too. Of malformed text
- * the count means nothing, and does no harm.
+ * Throws `Refusal` if the parsed value could take too much memory: three bytes can become an object
+ * of hundreds, and a full heap ends the process, even in a thread. For malformed text the count is
+ * meaningless but harmless.
  */
 function checkExtent(bytes: Uint8Array, { maxMarks, maxEscapes }: ParseLimits): void {
   const { markCount, escapeCount } = extentOf(bytes)
@@ -198,8 +205,8 @@ function checkExtent(bytes: Uint8Array, { maxMarks, maxEscapes }: ParseLimits): 
 }
 
 /**
- * What the reading of a JSON text costs by, beside its bytes: see `BodyLimits`. Cost: one pass over
- * them, 1 ns each.
+ * Returns the counts that, besides the bytes, determine the cost of reading a JSON text; see
+ * `BodyLimits`. Makes one pass over the bytes, 1 ns each.
  */
 export function extentOf(bytes: Uint8Array): { markCount: number; escapeCount: number } {
   let markCount = 0

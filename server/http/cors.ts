@@ -1,11 +1,11 @@
 /**
- * Which pages may call: those of this machine, those of this server, and the origins that were
- * named.
+ * The pages that may call: those of this machine, those of this server, and those of the configured
+ * origins.
  *
- * A browser says by `Origin` whose page sends a request. Foreign ones are turned away before
- * anything runs, so that a page cannot use up the model by requests whose answers it may not read.
- * Requests without `Origin` are no browser's. No credentials are allowed: a key travels in the
- * `authorization` header, which a page has to know.
+ * A browser names the page that sends a request in the `Origin` header. Requests of foreign pages
+ * are refused before any work is done, so that a page cannot use up the model by requests whose
+ * replies it may not read. Requests without `Origin` do not come from a browser. Credentials are
+ * not allowed: a key travels in the `authorization` header, so a page must know it.
  */
 
 import { errorResponse, Refusal } from "../errors.ts"
@@ -19,8 +19,8 @@ const exposed = [
 ].join(", ")
 
 /**
- * The headers that let a page read the reply; null where the request comes from no page. Throws
- * `Refusal` (403).
+ * Returns the headers that let a page read the reply, or null if the request comes from no page.
+ * Throws `Refusal` (403).
  */
 export function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> | null {
   const origin = request.headers.get("origin")
@@ -37,7 +37,7 @@ export function corsHeaders(request: Request, origins: readonly string[]): Recor
   }
 }
 
-/** The answer to a browser's question before a request; null for all other requests. */
+/** Returns the reply to a browser's preflight request, or null for all other requests. */
 export function preflight(request: Request, origins: readonly string[]): Response | null {
   const method = request.headers.get("access-control-request-method")
   if (request.method !== "OPTIONS" || method === null) return null
@@ -50,7 +50,7 @@ export function preflight(request: Request, origins: readonly string[]): Respons
       headers: {
         ...headers,
         "access-control-allow-methods": "GET, POST, DELETE",
-        // Clients bring headers of their own, such as x-stainless-os.
+        // Clients send headers of their own, such as x-stainless-os.
         ...(wanted !== null && { "access-control-allow-headers": wanted }),
         "access-control-max-age": "600",
       },

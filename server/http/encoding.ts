@@ -1,10 +1,10 @@
 /**
- * Compressed bodies of requests, decoded piece by piece.
+ * Decodes compressed bodies of requests piece by piece.
  *
- * A few kilobytes can decode to gigabytes, and endless input to nothing. So what comes in and what
- * comes out are both counted while they flow, and either ends at the bound of a body. The decoders
- * of Node run outside the event loop and are loaded with the first such body; where there are none,
- * the encoding is refused by name.
+ * A few kilobytes can decode to gigabytes, and endless input to nothing. So input and output are
+ * both counted while they flow, and decoding stops when either exceeds the bound of a body. The
+ * decoders of Node run outside the event loop and are loaded with the first compressed body. A
+ * platform without decoders refuses the encoding by name.
  */
 import { Refusal } from "../errors.ts"
 import { quote } from "./quote.ts"
@@ -19,12 +19,12 @@ interface Zlib
 }
 
 /**
- * Bytes that a decoder of zstd may look back, as RFC 8878 has it: a frame that asks for more is
+ * Logarithm of the largest window of a zstd decoder, from RFC 8878; a frame that needs more is
  * refused.
  */
 const maxWindowLog = 23
 
-/** By the name of an encoding; a version of Node may lack one of them. */
+/** Decoders by the name of an encoding. Some versions of Node lack one of them. */
 const decoders: Readonly<Record<string, (zlib: Zlib) => Transform | undefined>> = {
   gzip: (zlib) => zlib.createGunzip(),
   "x-gzip": (zlib) => zlib.createGunzip(),
@@ -35,8 +35,8 @@ const decoders: Readonly<Record<string, (zlib: Zlib) => Transform | undefined>> 
 }
 
 /**
- * The encoding of a body, or null where it stands as it is. Throws `Refusal` (415) where it is none
- * that can be decoded.
+ * Returns the encoding of a body, or null if it has none. Throws `Refusal` (415) if the encoding
+ * cannot be decoded.
  */
 export function encodingOf(request: Request): string | null {
   const given = (request.headers.get("content-encoding") ?? "").trim().toLowerCase()
@@ -46,9 +46,9 @@ export function encodingOf(request: Request): string | null {
 }
 
 /**
- * The decoded pieces. Throws what reading `body` throws, `tooLarge()` where more than `maxBytes`
- * come in, and `Refusal` where they are not of the encoding. Whoever reads them counts what comes
- * out; leaving early ends the decoder and the body.
+ * Yields the decoded pieces. Throws the errors of reading `body`, `tooLarge()` if more than
+ * `maxBytes` come in, and `Refusal` if the bytes are not valid in the encoding. The caller counts
+ * the output. Leaving the loop early ends the decoder and the body.
  */
 export async function* decoded(
   body: AsyncIterable<Uint8Array>,
@@ -74,7 +74,7 @@ export async function* decoded(
     }
   }
   const source = node.stream.Readable.from(counted(), { objectMode: false })
-  // What goes wrong in either of them is thrown where the decoder is read.
+  // Errors of either stream are thrown by the read of the decoder.
   node.stream.pipeline(source, decoder, () => {})
   try {
     yield* decoder as AsyncIterable<Uint8Array>

@@ -1,29 +1,29 @@
 /**
- * One request and its reply, as the log, the metrics and the limits of a key see them.
+ * One request and its reply, as the log, the metrics and the rate limits see them.
  *
- * An exchange begins when the request comes and ends when its reply is whole: for a stream, when
- * the last token has been drawn or the client has gone. An endpoint reports what it began
- * (`follow`) and what it refused (`noted`). An exchange holds figures and names, never the content
- * of a request.
+ * An exchange begins when the request arrives and ends when its reply is complete: for a stream,
+ * when the last token has been drawn or the client has gone. An endpoint reports the generations
+ * that it began (`follow`) and the errors that it sent (`noted`). An exchange holds numbers and
+ * names, never the content of a request.
  */
 import type { GenerateResult, Usage } from "../../runtime/index.ts"
 import { type ErrorBody, toHttpError } from "../errors.ts"
 import type { Admission } from "./ratelimits.ts"
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Outcome {
   readonly requestId: string
   readonly method: string
-  /** The route, never the requested path: the number of routes is bounded. */
+  /** The route, never the requested path, so that the number of different values is bounded. */
   readonly endpoint: string
   readonly status: number
   readonly ms: number
-  /** Null where nothing was generated. */
+  /** Null if nothing was generated. */
   readonly tokens: Tokens | null
-  /** Reasons for which the answers ended, each once. */
+  /** Distinct finish reasons of the answers. */
   readonly finish: readonly string[]
   readonly refusal: Refused | null
-  /** The client went before the end. */
+  /** Whether the client disconnected before the end. */
   readonly isAborted: boolean
 }
 
@@ -32,29 +32,29 @@ type Tokens = Pick<Usage, "promptTokens" | "cachedTokens" | "completionTokens">
 /** Why a request failed. */
 export interface Refused {
   readonly code: string
-  /** Of a constraint's error: syntax, unsupported, unsatisfiable, limit. */
+  /** For the error of a constraint: syntax, unsupported, unsatisfiable, limit. */
   readonly kind?: string
   /**
-   * For a failure of the server, the error's name and where it was thrown. Its message is left out
+   * For a failure of the server: the error's name and where it was thrown. The message is left out
    * because it may repeat the request.
    */
   readonly fault?: string
 }
 
-/** As proxies write it. */
+/** The status that proxies write if the client has gone. */
 const clientGone = 499
 
-/** A generation, as far as it is followed. */
+/** A generation whose tokens the exchange counts. */
 export interface Followed {
   readonly promptTokens: number
-  /** So far. */
+  /** Number of tokens so far. */
   readonly completionTokens: number
   readonly result: Promise<GenerateResult>
 }
 
 export class Exchange {
   readonly requestId: string
-  /** Set when the request has passed the limits of its key. */
+  /** Set when the request has passed the rate limits of its key. */
   admission: Admission | null = null
   private readonly request: Request
   private readonly endpoint: string
@@ -72,7 +72,7 @@ export class Exchange {
     return performance.now() - this.begunAt
   }
 
-  /** A generation has begun: its tokens count as the request's. */
+  /** Records that a generation has begun, so that its tokens count as the request's. */
   follow(generation: Followed): void {
     this.followed.push(generation)
     this.admission?.spends(() =>
@@ -89,7 +89,7 @@ export class Exchange {
     }
   }
 
-  /** The reply's head is there. Resolves when the reply is whole. */
+  /** Called when the head of the reply is ready. Resolves when the reply is complete. */
   async ended(status: number): Promise<Outcome> {
     const results = await Promise.all(this.followed.map(({ result }) => result))
     const isAborted = this.request.signal.aborted
@@ -98,8 +98,7 @@ export class Exchange {
     const { method } = this.request
     return {
       ...{ requestId: this.requestId, method, endpoint: this.endpoint, ms: this.ms },
-      // An error that would have been sent to a client that has gone is not a failure of the
-      // server.
+      // An error for a client that has gone is not a failure of the server.
       status: isAborted && status >= 500 ? clientGone : status,
       tokens: results.length > 0 ? sumOf(results) : null,
       finish: [...new Set(results.flatMap(({ choices }) => choices.map(finishOf)))],
@@ -108,7 +107,7 @@ export class Exchange {
     }
   }
 
-  /** A stream fails behind its status. */
+  /** Records the failure of a stream, which occurs after its status was sent. */
   private noteFailure({ choices }: GenerateResult, isAborted: boolean): void {
     if (this.refusal || isAborted) return
     const failed = choices.find(({ finishReason }) => finishReason === "error")
@@ -133,7 +132,7 @@ function sumOf(results: readonly GenerateResult[]): Tokens {
   }
 }
 
-/** Name and first frames. */
+/** Returns the error's name and the first frames of its stack. */
 function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))

@@ -1,25 +1,26 @@
 /**
- * Clients that have shut down their sending side (FIN) behind the request: are they gone, or do
- * they still read?
+ * Decides about clients that have shut down their sending side (FIN) after the request: some of
+ * them have gone, others still read.
  *
- * Both look alike until something is sent to them: the system of one that is gone answers with a
- * reset. Node treats all of them as gone. This module sends something that HTTP allows at any time
- * and that changes nothing: ahead of the reply the line `100 Continue`, inside an event stream a
- * comment. The reset of one such probe is seen when the next is sent; then the connection closes,
- * and with it the request's signal fires.
+ * Both look alike until something is sent: the system of a client that has gone answers with a
+ * reset. Node treats all of them as gone. This module sends a probe that HTTP allows at any time
+ * and that changes nothing: before the reply the line `100 Continue`, inside an event stream a
+ * comment. The reset of one probe is noticed when the next is sent. Then the connection closes, and
+ * the request's signal fires.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 
 /**
- * Milliseconds between probes. The reset of a client that is gone is here after a round trip, and
- * then its thread and its slot are free: a near one must not hold them for as long as a far one may
- * take. The last wait is repeated: a client may also go when its FIN has long been seen.
+ * Milliseconds between probes. The reset of a client that has gone arrives after one round trip,
+ * and then its thread and its slot are freed. The first waits are short, so that a nearby client
+ * does not hold them as long as a distant one. The last wait is repeated, because a client may also
+ * go long after its FIN.
  */
 const probeWaits = [8, 32, 160, 800, 5_000]
 
 /**
- * Makes the server answer clients that only read. `isEventStream` says of a reply whose head is
- * written whether it is an event stream; the chunks of those have to be whole events.
+ * Makes the server answer clients that only read. `isEventStream` returns whether a reply whose
+ * head is written is an event stream; the chunks of such a stream must be whole events.
  */
 export function answerHalfClosed(server: Server, isEventStream: (response: ServerResponse) => boolean): void {
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -39,7 +40,7 @@ export function answerHalfClosed(server: Server, isEventStream: (response: Serve
   })
 }
 
-/** Returns false if HTTP allows no probe: then the client counts as gone. */
+/** Sends a probe. Returns false if HTTP allows none, in which case the client counts as gone. */
 function sendProbe(
   request: IncomingMessage,
   response: ServerResponse,
@@ -53,6 +54,6 @@ function sendProbe(
   }
   const isOpen = !response.writableEnded && !response.writableNeedDrain
   if (isOpen && isEventStream(response)) response.write(": waiting\n\n")
-  // All other replies are being written, which serves as a probe.
+  // Any other reply is being written, which serves as a probe.
   return true
 }

@@ -1,5 +1,5 @@
 /**
- * `GET /metrics`: what the server and its engine have counted, as Prometheus reads it.
+ * `GET /metrics`: the counters of the server and its engine in the format of Prometheus.
  *
  * Requests are counted here. The engine's counters are read when metrics are requested, so its
  * steps pay nothing for them. Labels are only routes, statuses and kinds, so clients cannot create
@@ -95,7 +95,7 @@ export class Metrics {
     })
   }
 
-  /** A sum that is kept elsewhere. */
+  /** Registers a counter whose value is kept elsewhere. */
   private sum(name: string, help: string, read: () => number): void {
     this.register(name, help, "counter", () => [{ labels: {}, value: read() }])
   }
@@ -106,7 +106,7 @@ export class Metrics {
     )
   }
 
-  /** Distributions that are kept elsewhere. */
+  /** Registers distributions that are kept elsewhere. */
   private spread(name: string, help: string, read: () => [Labels, Distribution][]): void {
     this.register(name, help, "histogram", () =>
       read().flatMap(([labels, times]) => cumulated(`tokenrail_${name}`, labels, times)),
@@ -114,8 +114,8 @@ export class Metrics {
   }
 
   /**
-   * The package's own classes cannot be set to what was counted elsewhere; its registry asks for
-   * these three alone.
+   * Registers a metric. The package's own classes cannot be set to a value that was counted
+   * elsewhere, so an object with the three members that its registry uses replaces them.
    */
   private register(name: string, help: string, type: "counter" | "histogram", read: () => Value[]): void {
     const metric = { name: `tokenrail_${name}`, get: async () => ({ ...metric, help, type, values: read() }) }
@@ -131,7 +131,10 @@ interface Value {
   value: number
 }
 
-/** As Prometheus writes a histogram: each class with all below it, then the sum and the count. */
+/**
+ * Returns a histogram as Prometheus writes it: for each bound the count of all values up to it,
+ * then the sum and the count.
+ */
 function cumulated(name: string, labels: Labels, { bounds, counts, sum }: Distribution): Value[] {
   let count = 0
   const classes = [...counts].map((inClass, at) => {

@@ -1,19 +1,19 @@
 /**
- * Bodies that come in many small pieces.
+ * Bodies that arrive in many small pieces.
  *
  * One read of a socket can hold ten thousand chunks of one byte, and Node delivers each by itself.
  * Passing a chunk through the streams costs some microseconds whatever its size, and blocks all
- * other requests. So small pieces are joined at the end of the turn in which they came. A body of
- * too many pieces is refused, and its connection closed, before the rest is read.
+ * other requests. So small pieces are joined at the end of the turn in which they arrived. A body
+ * of too many pieces is refused, and its connection closed, before the rest is read.
  */
 import type { IncomingMessage, Server } from "node:http"
 import { Refusal, toHttpError } from "../errors.ts"
 
-/** Number of pieces that may be small. */
+/** Number of pieces of any size that a body may have. */
 export const maxPieces = 1_024
-/** Least mean size of the pieces of a body that has more of them. */
+/** Minimum mean size of the pieces of a body that has more of them. */
 export const minPieceBytes = 64
-/** Larger pieces are not joined. */
+/** Pieces of at least this size are not joined. */
 const largeBytes = 1_024
 
 /** Makes the server gather the small pieces of its requests' bodies. */
@@ -55,8 +55,8 @@ function gather(request: IncomingMessage): void {
 }
 
 /**
- * Answers without the application, as Node's parser does for a request that it cannot read: for the
- * application the client has gone.
+ * Writes a refusal to the socket without the application, as Node's parser does for a request that
+ * it cannot read. To the application, the client has disconnected.
  */
 function refuse({ socket }: IncomingMessage): void {
   const what = `the body comes in more than ${maxPieces} pieces of less than ${minPieceBytes} bytes on average`

@@ -1,5 +1,5 @@
 /**
- * How an error message repeats what a request said: short, whatever was sent.
+ * Shortens the values of a request that an error message repeats.
  *
  * A message shows enough of a value to find it in the request. A value of megabytes must not make a
  * reply of megabytes, so long texts are cut here, always between two characters and never within a
@@ -10,7 +10,7 @@
 export const maxQuotedUnits = 80
 
 /**
- * The value as JSON of at most some 80 units. The cost of a long string is that of its beginning.
+ * Returns the value as JSON of at most some 80 units. Reads only the beginning of a long string.
  */
 export function quote(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(cutText(value, maxQuotedUnits))
@@ -19,14 +19,14 @@ export function quote(value: unknown): string {
   return String(value)
 }
 
-/** The text, or its beginning and an ellipsis: at most `most` units. */
+/** Returns the text, or its beginning and an ellipsis: at most `most` units. */
 export function cutText(text: string, most: number): string {
   return text.length <= most ? text : `${beginning(text, most - 1)}…`
 }
 
 /**
- * Returns the text, without its middle if it is longer than `most` units: the end of a message says
- * what to do.
+ * Returns the text, without its middle if it is longer than `most` units. The end is kept, because
+ * it says what to do.
  */
 export function cutMiddle(text: string, most: number): string {
   if (text.length <= most) return text

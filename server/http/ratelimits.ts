@@ -1,17 +1,18 @@
 /**
- * How much each key may ask for in a minute: requests, and tokens of prompts and answers together.
+ * Rate limits: how much each key may ask for in a minute, in requests, and in tokens of prompts and
+ * answers together.
  *
- * Each bound is a bucket that holds what a minute allows and fills evenly, so that no request waits
- * for a full minute to begin. A request is admitted while the buckets of its key hold one unit. How
- * many tokens it will take is unknown then, so they are taken as they come: those of the prompt
- * when it has been read, those of the answer while they are drawn. A bucket may become negative in
- * this way, and the next request waits until it has recovered: over time a key gets what its bound
- * says.
+ * Each bound is a bucket that holds the amount for one minute and fills evenly, so that no request
+ * waits for the next full minute. A request is admitted if each bucket of its key holds at least
+ * one unit. It is not known then how many tokens the request will take, so they are taken later:
+ * those of the prompt when it has been read, those of the answer while they are drawn. A bucket may
+ * become negative in this way, and then the next request waits until it has recovered. Over time, a
+ * key gets the amount of its bound.
  *
- * Reserving prompt and max_tokens at the beginning instead would refuse most clients, which leave
- * max_tokens out and would reserve the rest of the context; taking everything at the end would
- * admit any number at once. An admitted request is never cut. The reservation would also need the
- * prompt's tokens, which cost more to count than a refusal should.
+ * Two alternatives are worse. Reserving prompt and max_tokens at the beginning would refuse most
+ * clients, because they leave max_tokens out and would reserve the rest of the context; it would
+ * also need the prompt's tokens, which cost more to count than a refusal should. Taking everything
+ * at the end would admit any number of requests at once. An admitted request is never cut.
  */
 import { Refusal } from "../errors.ts"
 
@@ -33,7 +34,7 @@ export class RateLimits {
   /** Buckets by key; as many as the server has keys. */
   private readonly keys = new Map<number, Buckets>()
 
-  /** `now` in milliseconds. Throws RangeError on a bound below one. */
+  /** `now` returns milliseconds. Throws RangeError on a bound below one. */
   constructor(options: RateOptions, now: () => number = () => performance.now()) {
     for (const unit of units) {
       const most = options[unit]
@@ -96,24 +97,27 @@ export class Admission {
     this.spent.count = count
   }
 
-  /** No more tokens will come. */
+  /** Ends the count: no more tokens will be drawn. */
   settle(): void {
     this.buckets.tokens?.levelAt(this.now())
     this.buckets.tokens?.open.delete(this.spent)
   }
 
-  /** Takes the request back: the server itself could not serve it. */
+  /**
+   * Returns the request and its tokens to the buckets, because the server itself could not serve
+   * it.
+   */
   takeBack(): void {
     this.buckets.requests?.take(-1, this.now())
   }
 
-  /** `x-ratelimit-*`, as things stand. */
+  /** The current `x-ratelimit-*` headers. */
   get headers(): Record<string, string> {
     return rateHeaders(this.buckets, this.now())
   }
 }
 
-/** Tokens of a request under way, and how many of them its bucket has given. */
+/** Tokens of a running request, and how many of them were taken from its bucket. */
 interface Spent {
   taken: number
   count: () => number
@@ -121,7 +125,7 @@ interface Spent {
 
 class Bucket {
   readonly size: number
-  /** What requests under way take from it. */
+  /** Tokens of running requests that draw from this bucket. */
   readonly open = new Set<Spent>()
   private level: number
   private at: number
@@ -132,7 +136,7 @@ class Bucket {
     this.at = at
   }
 
-  /** Negative if more was taken than the bucket held. */
+  /** Returns the level, which is negative if more was taken than the bucket held. */
   levelAt(now: number): number {
     this.level = Math.min(this.size, this.level + ((now - this.at) * this.size) / minuteMs)
     this.at = now
@@ -148,9 +152,9 @@ class Bucket {
     this.level = Math.min(this.size, this.levelAt(now) - count)
   }
 
-  /** Milliseconds until it holds one unit. */
+  /** Returns the milliseconds until the bucket holds one unit. */
   waitMs(now: number): number {
-    // Sums of fractions are inexact: after the waiting time there must be one unit.
+    // Sums of fractions are inexact, but after the waiting time there must be one unit.
     return this.levelAt(now) > 1 - 1e-6 ? 0 : this.msUntil(1, now)
   }
 
@@ -171,7 +175,7 @@ function rateHeaders(buckets: Buckets, now: number): Record<string, string> {
   return headers
 }
 
-/** As OpenAI writes the time until a bucket is full: `0s`, `120ms`, `7s`, `1m30s`, `2h0m5s`. */
+/** Returns a duration in OpenAI's format: `0s`, `120ms`, `7s`, `1m30s`, `2h0m5s`. */
 export function duration(ms: number): string {
   if (ms > 0 && Math.ceil(ms) < 1000) return `${Math.ceil(ms)}ms`
   const seconds = Math.ceil(ms / 1000)

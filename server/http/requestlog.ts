@@ -1,13 +1,13 @@
 /**
- * One line of the log for each request: what was asked for by route, how it ended, what it took.
+ * Writes one line of the log for each request: its route, how it ended, and what it took.
  *
- * A line holds nothing of a request's content: no prompt, text, schema or key, and no message of an
- * error, which may repeat them. A logger is any object with these four methods, such as one of
- * pino.
+ * A line holds nothing of a request's content: no prompt, text, schema or key, and no error
+ * message, since messages may repeat them. A logger is any object with these four methods, such as
+ * one of pino.
  */
 import type { Outcome } from "./exchange.ts"
 
-/** What the application logs to. The fields are plain data. */
+/** The logger of the application. The fields are JSON values. */
 export interface RequestLogger {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -18,7 +18,9 @@ export interface RequestLogger {
 /** Routes that monitoring polls. */
 const probes = new Set(["/health", "/ping", "/metrics", "/load", "/version"])
 
-/** Failures of the server are errors, 429 and 503 warnings; probes that succeed are debug. */
+/**
+ * Logs failures of the server as errors, 429 and 503 as warnings, and probes that succeed as debug.
+ */
 export function logOutcome(logger: RequestLogger, outcome: Outcome): void {
   const { requestId, method, endpoint, status, ms, tokens, finish, refusal, isAborted } = outcome
   const fields = {

@@ -1,15 +1,14 @@
 /**
- * How long a client should wait when the line is full: until those who are here now have been
- * served.
+ * Estimates how long a client should wait when the queue is full: until the requests that are here
+ * now have been served.
  *
- * The time that a sequence spends in its slot is measured by Little's law, without following any
- * one sequence: it is the time for which all slots together were taken, divided by the number of
- * sequences that were served. Sequences that still run have had half of their time on average. A
- * measurement counts half as much after every `memory` sequences, so that the mean follows the
- * load.
+ * The time that a sequence spends in its slot is measured by Little's law, without following single
+ * sequences: it is the total time for which slots were taken, divided by the number of sequences
+ * that were served. A running sequence counts as half served, which is the average. The weight of a
+ * measurement halves after every `memory` sequences, so that the mean follows the load.
  */
 
-/** The engine's counts. */
+/** The counts of the engine. */
 export interface Line {
   running: number
   waiting: number
@@ -18,7 +17,7 @@ export interface Line {
   finished: number
 }
 
-/** Sequences after which an older measurement counts half. */
+/** Number of sequences after which an older measurement counts half. */
 const memory = 64
 
 export class ServiceTime {
@@ -32,8 +31,8 @@ export class ServiceTime {
   }
 
   /**
-   * Records the state of the line. Call it at every change that is noticed, the more often the
-   * better. `at` is in milliseconds.
+   * Records the state of the queue. The estimate improves with each call, so it should be called at
+   * every change. `at` is in milliseconds.
    */
   observe(line: Line, at: number): void {
     const { last } = this
@@ -53,8 +52,8 @@ export class ServiceTime {
   }
 
   /**
-   * Seconds until the last one seen leaves the line: as many at a time are served as there are
-   * slots.
+   * Seconds until the last sequence in the queue is served. As many sequences run at a time as
+   * there are slots.
    */
   get waitSeconds(): number {
     if (!this.last) return 0

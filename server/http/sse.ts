@@ -1,28 +1,31 @@
 /**
  * Server-sent events: a sequence of JSON values as a streamed reply.
  *
- * The status line is sent before the first value exists, so the caller must have refused everything
- * that can be refused by then. Values are pulled: nothing is produced for a reader that does not
- * read, and when a reader leaves, the producer is ended by `cancel` and its `return()`. Until the
- * first value, a comment is sent every `heartbeatMs`, which keeps proxies from closing the
- * connection while a request waits in the line.
+ * The status line is sent before the first value exists, so the caller must have refused every
+ * invalid request before. Values are pulled: none is produced while the reader does not read, and
+ * when a reader disconnects, the producer is ended by `cancel` and its `return()`. Whenever no
+ * value has come for `heartbeatMs`, a comment is sent, which keeps proxies from closing the
+ * connection while a request waits in the queue.
  */
 
 export interface EventStreamOptions {
-  /** Each event is named by its value's `type`, and nothing follows the last one. */
+  /** Whether each event is named by its value's `type`, and no `[DONE]` follows the last one. */
   isTyped?: boolean
-  /** Silence before a comment is sent, or `waiting`. */
+  /** Milliseconds without a value after which `waiting` or a comment is sent. */
   heartbeatMs?: number
   /** A value that the reader ignores. */
   waiting?: unknown
   headers?: Record<string, string>
-  /** Ends the producer when the reader has gone, also while a value is awaited. */
+  /** Ends the producer when the reader has disconnected, also while a value is awaited. */
   cancel?: () => void
   /** Returns the last value of a stream whose producer fails. */
   describeError: (error: unknown) => unknown
 }
 
-/** `data: <json>` for every value, then `data: [DONE]`; or `event: <type>` and its data. */
+/**
+ * Returns a reply with `data: <json>` for each value, then `data: [DONE]`; or with `event: <type>`
+ * and its data.
+ */
 export function eventStream(values: AsyncIterator<unknown>, options: EventStreamOptions): Response {
   const encoder = new TextEncoder()
   const { isTyped = false, heartbeatMs = 15_000, waiting, headers, cancel, describeError } = options
@@ -53,7 +56,7 @@ export function eventStream(values: AsyncIterator<unknown>, options: EventStream
         await values.return?.()
       },
     },
-    // No read-ahead: a value is made when the socket has accepted the previous one.
+    // Nothing is read ahead: a value is made when the socket has accepted the previous one.
     { highWaterMark: 0 },
   )
   return new Response(body, {
@@ -66,7 +69,7 @@ export function eventStream(values: AsyncIterator<unknown>, options: EventStream
   })
 }
 
-/** The promise's value, or null when it takes longer. The promise itself goes on. */
+/** Returns the promise's value, or null if it takes longer. The promise itself is not cancelled. */
 async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | null> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<null>((resolve) => {

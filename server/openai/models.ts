@@ -1,6 +1,4 @@
-/**
- * The models that a server answers for: one, under its own name and the aliases it was given.
- */
+/** The model names that a server accepts: one model, under its own name and its aliases. */
 import type { Engine } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import { quote } from "../http/quote.ts"
@@ -8,7 +6,7 @@ import { quote } from "../http/quote.ts"
 export interface ModelNameOptions {
   /** Further names of the loaded model. */
   aliases?: readonly string[]
-  /** Any name means the loaded model. */
+  /** Whether any name means the loaded model. */
   anyModel?: boolean
 }
 
@@ -42,7 +40,7 @@ export class ModelNames {
     return { object: "list", data: this.names.map((name) => this.describe(name)) }
   }
 
-  /** A page of the names in Anthropic's form. Throws `Refusal`. */
+  /** Returns a page of the names in Anthropic's form. Throws `Refusal`. */
   listAnthropic(query: URLSearchParams): object {
     const limit = Number(query.get("limit") ?? 20)
     if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {

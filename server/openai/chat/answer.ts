@@ -1,11 +1,11 @@
 /**
  * An answer of chat: text, thoughts and calls, as a whole message and as deltas. The joined deltas
- * are the message.
+ * equal the message.
  */
 import type { Choice, GenerationEvent, ToolCall } from "../../../runtime/index.ts"
 import type { ChatRequest } from "./schema.ts"
 
-/** The message of a choice. */
+/** Returns the message of a choice. */
 export function messageOf(choice: Choice, { showsReasoning }: ChatRequest): object {
   const { text, reasoning, toolCalls } = choice
   return {
@@ -22,9 +22,9 @@ function wireCall({ id, name, isCustom, arguments: args }: ToolCall): object {
   return { id, type: "function", function: { name, arguments: args } }
 }
 
-/** The deltas of one choice. */
+/** Makes the deltas of one choice. */
 export class Deltas {
-  /** Which of the calls are of custom tools. */
+  /** For each call, whether it is of a custom tool. */
   private readonly areCustom: boolean[] = []
   private readonly showsReasoning: boolean
 
@@ -36,7 +36,7 @@ export class Deltas {
     return this.areCustom.length
   }
 
-  /** Returns what an event adds to the message; null: nothing. */
+  /** Returns the delta for an event, or null if the event has none. */
   of(event: Exclude<GenerationEvent, { type: "finish" }>): object | null {
     switch (event.type) {
       case "text":
@@ -64,7 +64,10 @@ export class Deltas {
   }
 }
 
-/** What an event does to the values of a JSON text, beside its delta. */
+/**
+ * Returns the changes that an event makes to the values of a JSON answer, which are sent with its
+ * delta.
+ */
 export function fieldsOf(event: GenerationEvent): { tokenrail?: { fields: readonly object[] } } {
   const { fields = [] } = event
   if (fields.length === 0) return {}
@@ -72,7 +75,7 @@ export function fieldsOf(event: GenerationEvent): { tokenrail?: { fields: readon
   return { tokenrail: { fields: fields.map(({ type, ...rest }) => ({ event: type, ...rest, ...place })) } }
 }
 
-/** For a whole reply of a request with `confidence`: the closed values of a choice. */
+/** Returns the completed values of a choice, for a whole reply to a request with `confidence`. */
 export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: readonly object[] } } {
   if (fields === null) return {}
   const told = fields.map(({ type, call, ...rest }) => {
@@ -81,7 +84,7 @@ export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: read
   return { tokenrail: { fields: told } }
 }
 
-/** Returns OpenAI's finish reason. After a call of a tool that the request named it is `stop`. */
+/** Returns OpenAI's finish reason. It is `stop` after a call of a tool that the request named. */
 export function finishReasonOf(finishReason: string, callCount: number, choice: unknown): string {
   if (finishReason !== "stop" || callCount === 0) return finishReason
   const isNamed =

@@ -1,13 +1,12 @@
 /**
  * `POST /v1/chat/completions`.
  *
- * The life of a request: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the last
- * two happen before the status line, so that every refusal is a status and not an event. A stream
- * and a whole reply are two renderings of the same generation: the joined deltas are the whole
- * text.
+ * A request passes these steps: body ▸ fields ▸ constraint ▸ admission ▸ text ▸ reply. All but the
+ * last two precede the status line, so every refusal is a status and not an event. A stream and a
+ * whole reply render the same generation: the joined deltas equal the whole text.
  *
- * Chunks of a stream hold one choice each: a role per choice, then text, then a finish reason per
- * choice, then usage.
+ * Each chunk of a stream holds one choice: a role for each choice, then text, then a finish reason
+ * for each choice, then usage.
  */
 import type {
   Engine,
@@ -32,7 +31,7 @@ import { ignoredHeaders } from "../request/keys.ts"
 import { closedFieldsOf, Deltas, fieldsOf, finishReasonOf, messageOf } from "./answer.ts"
 import type { ChatRequest } from "./schema.ts"
 
-/** One chat completion. Never rejects: every failure is a response. */
+/** Replies with one chat completion. Never rejects: every failure is a response. */
 export async function chat(engine: Engine, request: Request, options: EndpointOptions): Promise<Response> {
   let constraint: Constraint | null = null
   let hasTools = false
@@ -86,12 +85,12 @@ function checkReply({ options, stream, topLogprobs }: ChatRequest, contextLength
   checkBound(wholeBounds.replyRows, (options.n ?? 1) * tokens * rows)
 }
 
-/** The two renderings of a generation. */
+/** Renders a generation as a whole reply or as a stream. */
 class Reply {
   private readonly request: ChatRequest
   private readonly generation: Generation
   private readonly vocabulary: Vocabulary
-  /** Seed and report, for the reply or its first chunk. */
+  /** The seed and the report, for the reply or its first chunk. */
   private readonly extension: Record<string, unknown>
   private readonly head: { id: string; created: number; model: string; system_fingerprint: string }
 

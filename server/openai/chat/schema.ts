@@ -1,8 +1,8 @@
 /**
  * The fields of `POST /v1/chat/completions`: from a JSON object to a checked request.
  *
- * What chat shares with the other endpoints is in request/fields.ts, and what a message may hold in
- * request/messages.ts.
+ * The fields that chat shares with the other endpoints are in request/fields.ts, and the fields of
+ * a message in request/messages.ts.
  */
 import { z } from "zod"
 import type { Message } from "../../../runtime/index.ts"
@@ -23,15 +23,15 @@ import { readTools } from "../request/tools.ts"
 
 export interface ChatRequest extends GenerationRequest {
   messages: Message[]
-  /** Alternatives a row, or null: no log-probabilities in the reply. */
+  /** Number of alternatives in each row, or null for a reply without log-probabilities. */
   topLogprobs: number | null
-  /** Whether the reply holds the thoughts before the answer. */
+  /** Whether the reply holds the thoughts that precede the answer. */
   showsReasoning: boolean
   /** The name of the field with the request's budget. */
   maxTokensField: "max_tokens" | "max_completion_tokens"
 }
 
-/** How much a model may be asked to think. */
+/** Values of `reasoning_effort`. */
 export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
 
 const chatFields = z.object({
@@ -53,11 +53,14 @@ const chatFields = z.object({
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
 })
 
-/** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
+/**
+ * Returns the checked request. Throws `Refusal`. The cost is linear in the sizes that the bounds
+ * allow.
+ */
 export function parseChat(body: RequestBody): ChatRequest {
   const read = readFields(body, chatFields)
   const { fields } = read
-  // zod leaves out a key that is named `__proto__`.
+  // zod omits a key named `__proto__`, so the original object is checked.
   checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
   if (fields.top_logprobs != null && !fields.logprobs) {
     throw new Refusal("invalid_value", "top_logprobs needs logprobs: true", { param: "top_logprobs" })

@@ -1,8 +1,8 @@
 /**
  * The fields of `POST /v1/completions`: from a JSON object to a checked request.
  *
- * What it shares with the other endpoints is in request/fields.ts. A prompt is raw: text, or token
- * ids, or a list of either, each of which gets `n` answers.
+ * The fields shared with the other endpoints are in request/fields.ts. A prompt is raw: text, or
+ * token ids, or a list of either. Each prompt gets `n` answers.
  */
 import { z } from "zod"
 import { Refusal } from "../../errors.ts"
@@ -26,16 +26,16 @@ export interface CompletionRequest extends GenerationRequest {
   prompts: readonly RawPrompt[]
   /** Whether `prompt` is a list, so that errors name the index of a prompt. */
   isList: boolean
-  /** Number of answers of each prompt in the reply. */
+  /** Number of answers to each prompt in the reply. */
   n: number
-  /** Number of answers of each prompt that are generated; the reply has the best of them. */
+  /** Number of answers to each prompt that are generated; the reply has the best of them. */
   bestOf: number
   /**
-   * The prompt's text comes before the answer's, and its log-probabilities before those of the
-   * answer.
+   * Whether the reply has the prompt's text before the answer's, and its log-probabilities before
+   * those of the answer.
    */
   echo: boolean
-  /** Alternatives a token, or null: no log-probabilities in the reply. */
+  /** Number of alternatives for each token, or null for a reply without log-probabilities. */
   topLogprobs: number | null
 }
 
@@ -46,7 +46,7 @@ export const defaultMaxTokens = 16
 
 const completionFields = z.object({
   ...generationFields,
-  // Read below: a list of two million ids makes no error for each of them.
+  // Checked below, because zod would make an error for each of two million wrong ids.
   prompt: z.unknown().optional(),
   max_tokens: z.int().min(0).nullish(),
   best_of: z.int().min(1).max(128).nullish(),
@@ -61,7 +61,7 @@ const completionFields = z.object({
   prediction: prediction.nullish(),
 })
 
-/** Fields of chat, and fields that no model here is trained for. */
+/** Fields of chat, and fields that need a specially trained model. */
 const refused: RefusedKeys = {
   suffix: [[""], "Write the prompt with the model's own tokens for a gap"],
   messages: [[], "Send messages to /v1/chat/completions"],
@@ -70,13 +70,16 @@ const refused: RefusedKeys = {
   prompt_logprobs: [[], "Set echo: true and logprobs"],
 }
 
-/** The checked request. Throws `Refusal`. The cost is linear in what the bounds let through. */
+/**
+ * Returns the checked request. Throws `Refusal`. The cost is linear in the sizes that the bounds
+ * allow.
+ */
 export function parseCompletion(body: RequestBody): CompletionRequest {
   const read = readFields(body, completionFields, refused)
   const { fields } = read
   const prompts = readPrompts(fields.prompt)
   const n = fields.n ?? 1
-  // A search always returns the best; there this is the width.
+  // A beam search always returns the best answers; `best_of` is its width.
   const isSearch = fields.use_beam_search === true
   const bestOf = isSearch ? n : (fields.best_of ?? n)
   const echo = fields.echo ?? false
@@ -98,7 +101,7 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
   const request = generationRequest(body, read, {
     maxTokens,
     prediction: fields.prediction && readPrediction(fields.prediction),
-    // The best are those of the highest mean log-probability.
+    // Log-probabilities are needed to choose the answers with the highest mean.
     logprobs: topLogprobs ?? (bestOf > n ? 0 : null),
     promptLogprobs: judgesPrompt ? (topLogprobs ?? 0) : null,
     raw: true,
@@ -152,7 +155,7 @@ function checkBest({
   }
 }
 
-/** A budget of 0 needs `echo` and a single answer. */
+/** Throws `Refusal` for a budget of 0 without `echo` or with several answers. */
 function checkNothing({
   maxTokens,
   echo,
@@ -170,7 +173,7 @@ function checkNothing({
   })
 }
 
-/** The prompts of a request. Throws `Refusal` naming the first that is none. */
+/** Returns the prompts of a request. Throws `Refusal` that names the first invalid one. */
 function readPrompts(value: unknown): RawPrompt[] {
   if (value === undefined || value === null) {
     throw new Refusal("missing_required_parameter", "prompt is missing", { param: "prompt" })

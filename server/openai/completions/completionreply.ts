@@ -1,8 +1,8 @@
 /**
  * The reply of `POST /v1/completions`: the generations of its prompts, as a whole or as a stream.
  *
- * A chunk of a stream holds one choice: its prompt where that is echoed, then text, then its finish
- * reason. The joined chunks are the whole reply. The best of several answers are known only at
+ * A chunk of a stream holds one choice: its prompt if that is echoed, then text, then its finish
+ * reason. The joined chunks equal the whole reply. The best of several answers are known only at
  * their end.
  */
 import type { Choice, Engine, Generation, GenerationEvent } from "../../../runtime/index.ts"
@@ -15,20 +15,20 @@ import { type CompletionRequest, words } from "./completionfields.ts"
 import { type LegacyRow, legacyLogprobs, promptRows, RowWriter } from "./legacylogprobs.ts"
 import { together } from "./together.ts"
 
-/** One prompt under way. */
+/** A prompt whose answers are generated. */
 export interface Prompted {
   ids: readonly number[]
-  /** Where it is echoed. */
+  /** The text of the prompt, if it is echoed. */
   text: string
   generation: Generation
 }
 
-/** The two renderings of a request's generations. */
+/** Renders the generations of a request as a whole reply or as a stream. */
 export class CompletionReply {
   private readonly engine: Engine
   private readonly request: CompletionRequest
   private readonly prompted: readonly Prompted[]
-  /** Seed and report, for the reply or its first chunk. */
+  /** The seed and the report, for the reply or its first chunk. */
   private readonly extension: Record<string, unknown>
   private readonly head: Record<string, unknown>
 
@@ -134,8 +134,8 @@ export class CompletionReply {
   }
 
   /**
-   * As they come; those of a judged prompt from the first of choice 0 on, which says that it is
-   * judged.
+   * Yields the events as they come. If log-probabilities of the prompt are requested, events of
+   * other choices wait for the first one of choice 0, which tells that they are ready.
    */
   private async *events(): AsyncGenerator<readonly [prompt: number, event: GenerationEvent]> {
     const isJudged = this.request.options.promptLogprobs ?? null
@@ -169,7 +169,7 @@ export class CompletionReply {
     return usageOf(sumUsage(results.map(({ usage }) => usage)), this.request)
   }
 
-  /** Bans that the constraint overruled in any of the answers. */
+  /** Returns warnings about bans that the constraint overruled in any of the answers. */
   private async warnings(): Promise<object> {
     const results = await Promise.all(this.generations.map(({ result }) => result))
     const warnings = [...new Set(results.flatMap((result) => result.warnings))]
@@ -178,8 +178,8 @@ export class CompletionReply {
 }
 
 /**
- * The `count` answers with the highest mean log-probability a token, the best first; one without a
- * token is the last.
+ * Returns the `count` answers with the highest mean log-probability for each token, the best first.
+ * An answer without tokens comes last.
  */
 function best(choices: readonly Choice[], count: number): readonly Choice[] {
   const mean = ({ logprobs }: Choice): number =>
@@ -191,7 +191,7 @@ function best(choices: readonly Choice[], count: number): readonly Choice[] {
     .map(({ choice }) => choice)
 }
 
-/** Cancels those that still run. */
+/** Cancels the generations that are still running. */
 export function cancelAll(generations: readonly Generation[]): void {
   for (const generation of generations) generation.cancel()
 }

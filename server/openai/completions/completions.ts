@@ -1,10 +1,10 @@
 /**
- * `POST /v1/completions`: raw prompts, and text that goes on with them.
+ * `POST /v1/completions`: generates text that continues raw prompts.
  *
- * The life of a request is that of chat (chat.ts), once for each prompt: all of them are begun
- * before the status line, and one that is refused ends the others. The choice `index` is prompt · n
- * + j. The j-th answer of the p-th prompt is drawn with the seed of the request plus p, so that the
- * same prompt twice has two answers.
+ * A request passes the steps of chat (chat.ts), once for each prompt. All prompts are started
+ * before the status line, and if one is refused, the others are cancelled. The choice `index` is
+ * prompt · n + j. The j-th answer of the p-th prompt is drawn with the seed of the request plus p,
+ * so that equal prompts get different answers.
  */
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { RequestError } from "../../../runtime/index.ts"
@@ -20,7 +20,7 @@ import { type CompletionRequest, defaultMaxTokens, type RawPrompt, words } from 
 import { CompletionReply, cancelAll, type Prompted } from "./completionreply.ts"
 import { textOf } from "./legacylogprobs.ts"
 
-/** The completions of one request. Never rejects: every failure is a response. */
+/** Replies with the completions of one request. Never rejects: every failure is a response. */
 export async function completions(
   engine: Engine,
   request: Request,
@@ -56,7 +56,7 @@ export async function completions(
   }
 }
 
-/** Refuses policies about turns of a conversation. Throws `Refusal`. */
+/** Throws `Refusal` for policies about turns of a conversation. */
 function refusePolicies({ generate }: Policies): void {
   if (generate.reasonUntil === undefined || generate.reasonUntil === null) return
   throw new Refusal("unsupported_parameter", "tokenrail.reason: a raw prompt has no reasoning of its own", {
@@ -78,7 +78,7 @@ async function start(
   const spent = { ms: 0 }
   for (const [index, prompt] of prompts.entries()) {
     const ids = await named(index, () => engine.tokenize(prompt, options, spent))
-    // A prompt that does not fit is refused by the engine before the next one costs anything.
+    // The engine refuses a prompt that does not fit before the next one costs anything.
     const isTooLong = ids.length + Math.min(1, options.maxTokens ?? 1) > engine.model.contextLength
     if (isTooLong) cancelAll([await named(index, () => engine.start(ids, options))])
     tokenized.push(ids)
@@ -125,8 +125,7 @@ async function withPlace<Result>(index: number, run: () => Promise<Result>): Pro
 }
 
 /**
- * A whole reply is built in memory: the rows that it could have at most are bounded. Throws
- * `Refusal`.
+ * Bounds the rows of log-probabilities, since a whole reply is built in memory. Throws `Refusal`.
  */
 function checkReply(
   { options, stream, topLogprobs, n, bestOf, echo }: CompletionRequest,

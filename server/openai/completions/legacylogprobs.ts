@@ -1,10 +1,10 @@
 /**
- * Log-probabilities in the shape of `/v1/completions`: four lists that run side by side, one entry
- * a token.
+ * Log-probabilities in the form of `/v1/completions`: four parallel lists with one entry for each
+ * token.
  *
  * A token that is not whole UTF-8 is spelled `bytes:\xf0\x9f`, so that different tokens have
- * different names. `text_offset` counts UTF-16 units of the choice's text: where the token begins,
- * or, inside a character, where that begins.
+ * different names. `text_offset` is the offset of the token in the choice's text in UTF-16 units; a
+ * token inside a character has the offset of the character.
  */
 import { Detokenizer, type TokenLogprobs, type Vocabulary } from "../../../runtime/index.ts"
 
@@ -19,7 +19,7 @@ export interface LegacyRow {
 /** Makes one of the lists; a long reply writes it piece by piece. */
 type ListMaker = (rows: readonly LegacyRow[], make: (rows: readonly LegacyRow[]) => unknown[]) => unknown
 
-/** The lists of some rows, side by side. */
+/** Returns the four lists for some rows. */
 export function legacyLogprobs(
   rows: readonly LegacyRow[],
   list: ListMaker = (some, make) => make(some),
@@ -32,13 +32,13 @@ export function legacyLogprobs(
   }
 }
 
-/** The tokens of one text in their order, as rows. */
+/** Converts the tokens of one text to rows, in their order. */
 export class RowWriter {
   private readonly vocabulary: Vocabulary
   private readonly detokenizer: Detokenizer
   private offset: number
 
-  /** The tokens go on with a text of `start` units. */
+  /** The first token begins at offset `start` of the text. */
   constructor(vocabulary: Vocabulary, start = 0) {
     this.vocabulary = vocabulary
     this.detokenizer = new Detokenizer(vocabulary, { continues: true })
@@ -55,9 +55,9 @@ export class RowWriter {
 }
 
 /**
- * The tokens of a prompt, which is `text`. A control token that the tokenizer has added takes no
- * place in it, and where a tokenizer does not keep its text (case, accents) the places are those of
- * what it kept, at most the end.
+ * Returns the rows of a prompt's tokens; the prompt is `text`. A control token that the tokenizer
+ * has added has no length. If the tokenizer changes the text (case, accents), offsets refer to the
+ * changed text and are at most the length of `text`.
  */
 export function promptRows(
   ids: readonly number[],
@@ -78,13 +78,16 @@ export function promptRows(
   })
 }
 
-/** The text of a prompt that came as tokens, control tokens among it. */
+/** Returns the text of a prompt that came as tokens, with the control tokens in it. */
 export function textOf(ids: readonly number[], vocabulary: Vocabulary): string {
   const detokenizer = new Detokenizer(vocabulary, { rendersSpecials: true })
   return ids.map((id) => detokenizer.push(id)).join("")
 }
 
-/** The likeliest tokens by name, and the token itself. Of two with one name the likelier stands. */
+/**
+ * Returns the likeliest tokens by name, and the token itself. If two tokens have one name, the
+ * likelier is listed.
+ */
 function judgedRow(row: TokenLogprobs, vocabulary: Vocabulary): Omit<LegacyRow, "offset"> {
   const top: [string, number][] = []
   const names = new Set<string>()
@@ -93,13 +96,16 @@ function judgedRow(row: TokenLogprobs, vocabulary: Vocabulary): Omit<LegacyRow, 
     if (!names.has(name)) top.push([name, logprob])
     names.add(name)
   }
-  // Not by assignment: a token may be named `__proto__`.
+  // Built from entries, because a token may be named `__proto__`.
   return { token: spell(row.token, vocabulary), logprob: row.logprob, top: Object.fromEntries(top) }
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** A token's spelling: a control token's name, else its text, or its bytes where they are none. */
+/**
+ * Returns a token's spelling: the name of a control token, else its text, or its bytes if they are
+ * not text.
+ */
 export function spell(id: number, vocabulary: Vocabulary): string {
   const name = vocabulary.name(id)
   if (name !== undefined) return name

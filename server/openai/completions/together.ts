@@ -1,11 +1,14 @@
 /**
- * Several streams of events as one, in the order in which they come.
+ * Merges several streams of events into one, in the order in which the events come.
  *
- * Each source is asked for one event ahead, and for the next when that one has been taken: so a
- * slow reader slows all of them, and what waits is bounded by their number.
+ * One event is requested ahead from each source, and the next one after it has been taken. So a
+ * slow reader slows all sources, and the number of waiting events is at most the number of sources.
  */
 
-/** Yields the events of all sources with the index of their source. The first error ends it. */
+/**
+ * Yields the events of all sources with the index of their source. The first error ends the
+ * iteration.
+ */
 export async function* together<Event>(
   sources: readonly AsyncIterable<Event>[],
 ): AsyncGenerator<readonly [index: number, event: Event]> {

@@ -1,32 +1,35 @@
 /**
- * Who reads the body of a request: the event loop itself, or a thread.
+ * Decides where the body of a request is read: on the event loop, or in a thread.
  *
- * Reading 16 MiB of JSON takes seconds, in which no other request is answered and no token is sent.
- * So a body above a small bound is read in a thread (readerthread.ts), if the platform has threads.
- * Both ways run `readBody`, so they agree. Nothing here is imported from Node: in a browser every
- * body is read in place.
+ * Reading 16 MiB of JSON takes seconds, during which no other request is answered and no token is
+ * sent. So a body above a small bound is read in a thread (readerthread.ts), if the platform has
+ * threads. Both ways run `readBody`, so they agree. This file imports nothing from Node; in a
+ * browser every body is read on the event loop.
  */
 import { extentOf } from "../../http/body.ts"
 import { type BodyReader, readBody } from "./readbody.ts"
 
-/** Reads every body in place. */
+/** Reads every body on the event loop. */
 export const inlineReader: BodyReader = {
   read: async (endpoint, bytes, limits) => readBody(endpoint, bytes, limits),
 }
 
-/** Largest body that is read in place. The worst of that size takes some 20 ms. */
+/**
+ * Largest body that is always read on the event loop. The slowest body of that size takes some 20
+ * ms.
+ */
 export const maxInlineBytes = 64 << 10
 
 /**
- * Larger bodies with long strings are read in place too: these numbers of bytes, marks and escapes
- * take less time than that.
+ * Larger bodies that consist of long strings are read on the event loop too: these numbers of
+ * bytes, marks and escapes take less time than that.
  */
 export const maxSparseBytes = 256 << 10
 export const maxSparseMarks = 16_384
 
 /**
- * Reads small bodies in place and large ones in a thread, which starts with the first of them: that
- * takes some 0.3 s.
+ * Returns a reader that reads small bodies on the event loop and large ones in a thread. The thread
+ * starts with the first large body, which takes some 0.3 s.
  */
 export function createBodyReader(): BodyReader {
   let large: Promise<BodyReader> | undefined

@@ -1,9 +1,10 @@
 /**
- * From the bytes of a body to a request that is checked and bounded: JSON ▸ fields ▸ constraint ▸
+ * Converts the bytes of a body to a checked and bounded request: JSON ▸ fields ▸ constraint ▸
  * policies.
  *
  * A pure function of its bytes, which runs on the event loop for a small body and in a thread for a
- * large one (bodyreader.ts). What it returns is plain data, so that it can travel between threads.
+ * large one (bodyreader.ts). The result consists of JSON values, so that it can be sent between
+ * threads.
  */
 import { readOutput } from "../../anthropic/constraint.ts"
 import { parseCount, parseMessages } from "../../anthropic/fields.ts"
@@ -14,7 +15,7 @@ import { readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 
-/** The result for each endpoint. */
+/** The parser of each endpoint. */
 const parsers = {
   chat: (body: RequestBody) => ({ chat: parseChat(body), ...readConstraint(body) }),
   completions: (body: RequestBody) => ({ completion: parseCompletion(body), ...readConstraint(body) }),
@@ -29,10 +30,10 @@ const parsers = {
 export type Endpoint = keyof typeof parsers
 export type BodyRead<E extends Endpoint> = ReturnType<(typeof parsers)[E]>
 
-/** Reads a body: by `readBody` in place, or in a thread that runs it. */
+/** Reads bodies: by `readBody` on the event loop, or in a thread that runs it. */
 export interface BodyReader {
   /**
-   * Throws `Refusal`, and AbortError when the signal fires. The bytes may be detached afterwards.
+   * Throws `Refusal`, or AbortError when the signal fires. The bytes may be detached afterwards.
    */
   read<E extends Endpoint>(
     endpoint: E,
@@ -42,7 +43,7 @@ export interface BodyReader {
   ): Promise<BodyRead<E>>
 }
 
-/** Throws `Refusal`. */
+/** Returns the checked request of an endpoint. Throws `Refusal`. */
 export function readBody<E extends Endpoint>(
   endpoint: E,
   bytes: Uint8Array,

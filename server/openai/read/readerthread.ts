@@ -1,10 +1,10 @@
 /**
- * A thread beside the event loop that reads large bodies, and the line before it.
+ * A thread that reads large bodies, and the queue of bodies for it.
  *
- * One body is read at a time, the smallest of those that wait, so that a large one delays few. The
- * cost of a body is bounded twice, by time and by the thread's heap. A thread above a bound is
- * ended, its body is refused, and the next body gets a new thread. An idle thread is ended too,
- * since its heap stays as large as the largest body made it.
+ * One body is read at a time, the smallest of those that wait, so that a large one delays few
+ * others. The cost of a body is bounded by time and by the thread's heap. A thread that exceeds a
+ * bound is ended, its body is refused, and the next body gets a new thread. An idle thread is ended
+ * too, because its heap stays as large as its largest body made it.
  */
 import { existsSync } from "node:fs"
 import { Worker } from "node:worker_threads"
@@ -13,14 +13,14 @@ import { type ErrorCode, Refusal, type RefusalDetails } from "../../errors.ts"
 import type { ParseLimits } from "../../http/body.ts"
 import type { BodyRead, BodyReader, Endpoint } from "./readbody.ts"
 
-/** To the thread. The buffer of the bytes goes with it. */
+/** A message to the thread. The buffer of the bytes is transferred with it. */
 export interface Question {
   endpoint: Endpoint
   bytes: Uint8Array<ArrayBuffer>
   limits: ParseLimits
 }
 
-/** From the thread. */
+/** A message from the thread. */
 export type Answer =
   | { kind: "ready" }
   | { kind: "read"; read: BodyRead<Endpoint> }
@@ -30,9 +30,9 @@ export type Answer =
 export interface ReaderLimits {
   /** Milliseconds that one body may take. */
   maxMs: number
-  /** Heap of the thread, in MiB. */
+  /** Maximum heap of the thread, in MiB. */
   maxHeapMb: number
-  /** Bodies that may wait. */
+  /** Maximum number of bodies that may wait. */
   maxWaiting: number
   /** Milliseconds after which an idle thread is ended. */
   idleMs: number
@@ -45,7 +45,7 @@ export const defaultReaderLimits: Readonly<ReaderLimits> = {
   idleMs: 10_000,
 }
 
-/** A thread that has not started by then never will. */
+/** A thread that has not started after this time counts as failed. */
 const startMs = 30_000
 
 interface Job extends Question {
@@ -67,8 +67,8 @@ export class ReaderThread implements BodyReader {
   }
 
   /**
-   * Whether there is a file to start the thread from: not where the package runs from its sources
-   * alone.
+   * Whether there is a file to start the thread from. There is none if the package runs from its
+   * sources.
    */
   static get isAvailable(): boolean {
     try {
@@ -99,14 +99,14 @@ export class ReaderThread implements BodyReader {
     return promise
   }
 
-  /** Ends the thread. Bodies that wait are read by a new one. */
+  /** Ends the thread. Waiting bodies are read by a new one. */
   async close(): Promise<void> {
     await this.drop()
   }
 
   /**
-   * An aborted request leaves the line. A body that is being read is read to its end, and the
-   * result is dropped.
+   * Removes an aborted request from the queue. A body that is being read is read to its end, and
+   * the result is dropped.
    */
   private leave(job: Job): void {
     const index = this.waiting.indexOf(job)
@@ -133,7 +133,7 @@ export class ReaderThread implements BodyReader {
     this.worker.postMessage({ endpoint, bytes, limits } satisfies Question, [bytes.buffer])
   }
 
-  /** Lets the process end, and the thread a little later. */
+  /** Lets the process end, and ends the thread after its idle time. */
   private rest(): void {
     this.worker?.unref()
     this.setTimer(this.limits.idleMs, () => void this.drop())
@@ -145,7 +145,7 @@ export class ReaderThread implements BodyReader {
     this.setTimer(startMs, () =>
       this.end(new Error(`the thread that reads bodies does not start in ${startMs} ms`)),
     )
-    // Not this process's flags, of which a thread refuses some.
+    // Does not inherit the flags of this process, because a thread refuses some of them.
     const worker = new Worker(entry(), {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
       execArgv: [],
@@ -180,8 +180,8 @@ export class ReaderThread implements BodyReader {
   }
 
   /**
-   * Ends the thread and what it reads. If it never started, another would not either, so all
-   * waiting bodies are refused.
+   * Ends the thread and refuses the body that it reads. If the thread never started, another would
+   * not start either, so all waiting bodies are refused too.
    */
   private end(error: Error): void {
     const lost = this.running ? [this.running] : this.waiting.splice(0)

@@ -1,7 +1,8 @@
 /**
- * The thread that reads large bodies: one body after the other, the request or its refusal back.
+ * The thread that reads large bodies. It receives one body after the other and returns the request
+ * or its refusal.
  *
- * Started from `dist` by `readerthread.ts`, which names the messages.
+ * Started from `dist` by `readerthread.ts`, which defines the messages.
  */
 import { parentPort } from "node:worker_threads"
 import { Refusal } from "../../errors.ts"

@@ -1,6 +1,6 @@
 /**
- * How answers ended, in a reply's terms: failures as refusals, and the `tokenrail` object beside
- * the answer.
+ * How answers ended, in the terms of a reply: failures become refusals, and the `tokenrail` object
+ * reports the rest.
  */
 import type { GenerateResult } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -20,21 +20,21 @@ export function refuseFailure(finish: {
     if (finish.error) throw finish.error
     throw new Refusal("server_error", finish.message ?? "the engine could not produce a token")
   }
-  // A client that has left reads nothing of this: whoever does was cut off by the end of the
-  // engine.
+  // A client that has disconnected never reads this reply. So a client that does was cut off
+  // because the engine is closing.
   if (finish.finishReason === "abort") {
     throw new Refusal("shutting_down", "the answer is cut off, the server is shutting down")
   }
 }
 
-/** Whether the budget decided how an answer was completed. */
+/** Returns whether the budget decided how an answer was completed. */
 export function closedOf(choices: readonly { stopReason: string | number | null }[]): { closed?: true } {
   return choices.some(({ stopReason }) => stopReason === "closed") ? { closed: true } : {}
 }
 
 /**
- * Lists the parts of the request that were left out, and those that the context or the constraint
- * overruled, by the endpoint's field names.
+ * Returns warnings that list the parts of the request that were left out, and those that the
+ * context or the constraint overruled, by the endpoint's field names.
  */
 export function warningsOf(
   { warnings }: Pick<GenerateResult, "warnings">,

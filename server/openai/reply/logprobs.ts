@@ -1,7 +1,7 @@
 /**
  * Log-probabilities as OpenAI's rows: text and bytes of each token, and its alternatives.
  *
- * The text of a token may be half a character; its bytes are exact, so the bytes of all rows joined
+ * The text of a token may be half a character. Its bytes are exact, so the joined bytes of all rows
  * are the answer.
  */
 import type { TokenLogprobs, Vocabulary } from "../../../runtime/index.ts"
@@ -11,11 +11,11 @@ export interface LogprobRow {
   logprob: number
   bytes: number[]
   top_logprobs: Omit<LogprobRow, "top_logprobs" | "named_logprobs">[]
-  /** Of the request's `logprob_token_ids`, in their order; absent without them. */
+  /** The tokens of the request's `logprob_token_ids`, in their order; absent without them. */
   named_logprobs?: Omit<LogprobRow, "top_logprobs" | "named_logprobs">[]
 }
 
-/** JSON has no infinity; OpenAI writes this for it. */
+/** JSON has no infinity; OpenAI writes this instead. */
 const Impossible = -9999
 
 export function logprobRows(
@@ -31,8 +31,8 @@ export function logprobRows(
   }))
 }
 
-// Where alternatives are asked for the chosen token is always among them, last if it is none of the
-// likeliest.
+// If alternatives are listed, they always include the chosen token. It comes last if it is not one
+// of the likeliest.
 function withChosen<Entry extends { token: number }>(top: readonly Entry[], chosen: Entry): readonly Entry[] {
   return top.length === 0 || top.some(({ token }) => token === chosen.token) ? top : [...top, chosen]
 }

@@ -2,12 +2,12 @@
  * A JSON reply whose long lists are written piece by piece.
  *
  * A million rows of log-probabilities take seconds to make and to serialize, which would block all
- * other requests. So a long list is first replaced by a mark, a random text that equals no other
- * text of the reply. While the reply is sent, the items are made a few at a time, and other
+ * other requests. So a long list is first replaced by a placeholder: a random text that equals no
+ * other text of the reply. While the reply is sent, the items are made a few at a time, and other
  * requests run in between.
  */
 
-/** Number of items made at once: below 20 ms for the longest rows. */
+/** Number of items made at once, which takes less than 20 ms for the longest rows. */
 const itemsAtOnce = 32
 /** A list of fewer items is sent as it is. */
 const longCount = 256
@@ -16,7 +16,7 @@ export class LongReply {
   private readonly key = crypto.randomUUID()
   private readonly lists: (() => Generator<string>)[] = []
 
-  /** Returns the list of `make(item)` for each item, or a mark for it. */
+  /** Returns the list of `make(item)` for each item, or a placeholder for it. */
   list<Item>(items: readonly Item[], make: (items: readonly Item[]) => unknown[]): unknown {
     if (items.length < longCount) return make(items)
     this.lists.push(function* () {
@@ -29,7 +29,8 @@ export class LongReply {
   }
 
   /**
-   * Returns the reply with its lists, whose marks stand in it in the order in which they were made.
+   * Returns the reply with its lists. The placeholders must be in the order in which they were
+   * made.
    */
   response(reply: unknown, headers: Record<string, string>): Response {
     if (this.lists.length === 0) return Response.json(reply, { headers })

@@ -1,8 +1,6 @@
-/**
- * The seed of a request that brings none, and how a reply spells the seed that was used.
- */
+/** The seed of a request without one, and the spelling of a seed in a reply. */
 
-/** 53 bits: the seed that is reported must survive JSON.parse on the other side. */
+/** Returns a random seed of 53 bits, which survives the client's JSON.parse. */
 export function randomSeed(): bigint {
   const [high, low] = crypto.getRandomValues(new Uint32Array(2))
   return (BigInt(high & 0x1fffff) << 32n) | BigInt(low)

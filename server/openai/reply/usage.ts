@@ -1,9 +1,7 @@
-/**
- * `usage` as OpenAI counts it, and the times that `tokenrail.timing` asks for.
- */
+/** `usage` as OpenAI counts it, and the times that `tokenrail.timing` requests. */
 import type { Usage } from "../../../runtime/index.ts"
 
-/** Of a finished request. */
+/** Returns the usage of a finished request. */
 export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
   const { promptTokens, completionTokens, cachedTokens } = usage
   const { draftedTokens, acceptedTokens } = usage
@@ -18,7 +16,7 @@ export function usageOf(usage: Usage, { timing }: { timing: boolean }): object {
   }
 }
 
-/** What `tokenrail.timing` asks for. */
+/** Returns the times that `tokenrail.timing` requests. */
 export function timesOf({ forcedTokens, compileMs, maskUs, ttftMs, tpotMs }: Usage): object {
   return {
     forced_tokens: forcedTokens,
@@ -32,8 +30,8 @@ export function timesOf({ forcedTokens, compileMs, maskUs, ttftMs, tpotMs }: Usa
 }
 
 /**
- * Sums the usage of a request that runs as several in the engine. Times that cannot be summed are
- * those of the slowest.
+ * Returns the summed usage of a request that runs as several requests in the engine. Times that
+ * cannot be added are those of the slowest.
  */
 export function sumUsage(usages: readonly Usage[]): Usage {
   return usages.reduce((a, b) => ({
@@ -57,7 +55,7 @@ function slowest(a: Usage["maskUs"], b: Usage["maskUs"]): Usage["maskUs"] {
   return { p50: Math.max(a.p50, b.p50), p99: Math.max(a.p99, b.p99), total: a.total + b.total }
 }
 
-/** Of a request under way, or of one whose usage has been read. */
+/** Returns the counts of a running request, or of one whose usage has been read. */
 export function counts(
   promptTokens: number,
   completionTokens: number,
