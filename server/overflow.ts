@@ -1,14 +1,14 @@
 /**
- * A request that the context cannot hold, in the words by which clients recognise it.
+ * The error for a request that the context cannot hold, in the words by which clients recognise it.
  *
- * Clients shorten a conversation by themselves, or report its length, when they find one of a few
- * sentences in an error: OpenAI's and vLLM's on their endpoints, Anthropic's on /v1/messages. Some
- * clients read numbers out of it. So these sentences are copied exactly, and only the text behind
- * them is ours.
+ * Clients shorten a conversation by themselves, or report its length, if an error contains one of a
+ * few sentences: OpenAI's and vLLM's on their endpoints, Anthropic's on /v1/messages. Some clients
+ * read numbers out of it. So these sentences are copied exactly, and only the text after them is
+ * ours.
  */
 import type { ContextOverflow } from "../runtime/index.ts"
 
-/** Whose sentences the clients of an endpoint know, and how it names the fields. */
+/** The API whose sentences the clients of an endpoint expect, and the endpoint's field names. */
 export interface EndpointWords {
   readonly api: "openai" | "anthropic"
   /** The field that holds the prompt. */
@@ -17,12 +17,12 @@ export interface EndpointWords {
   readonly maxTokens: "max_tokens" | "max_completion_tokens" | "max_output_tokens"
 }
 
-/** The engine's names of fields, as the endpoint has them. */
+/** Returns the endpoint's names of fields by the engine's names. */
 export function fieldNames({ prompt, maxTokens }: EndpointWords): Readonly<Record<string, string>> {
   return { max_tokens: maxTokens, messages: prompt, prompt }
 }
 
-/** The message, and the field that it is about. */
+/** Returns the message, and the field that it is about. */
 export function overflowTold(
   overflow: ContextOverflow,
   { api, prompt, maxTokens }: EndpointWords,
@@ -57,7 +57,7 @@ function anthropicSentence({
   if (maxTokens !== null) {
     return `input length and \`max_tokens\` exceed context limit: ${promptTokens} + ${maxTokens} > ${contextLength}, decrease input length or \`max_tokens\` and try again`
   }
-  // The prompt fits, but leaves no room for an answer.
+  // If the prompt alone fits, it leaves no room for an answer.
   const most = promptTokens > contextLength ? contextLength : contextLength - answerTokens
   return `prompt is too long: ${isCounted ? "" : "at least "}${promptTokens} tokens > ${most} maximum`
 }

@@ -1,6 +1,6 @@
 /**
- * Names of the platform that the server's types use, for programs that compile without the types of
- * the DOM or of Node; see sampler/platform.ts.
+ * Platform names that the server's types use, for programs that compile without the types of the
+ * DOM or of Node; see sampler/platform.ts.
  */
 declare global {
   interface Request {}

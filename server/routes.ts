@@ -1,6 +1,4 @@
-/**
- * The paths of the server and what answers each: a table from path and method to a handler.
- */
+/** The paths of the server: a table from path and method to a handler. */
 import type { Engine } from "../runtime/index.ts"
 import { countTokens } from "./anthropic/counttokens.ts"
 import { isAnthropic } from "./anthropic/errors.ts"
@@ -17,12 +15,12 @@ import { cancelResponse, deleteResponse, getResponse, listInput } from "./openai
 import { detokenize, tokenize } from "./openai/tokenize.ts"
 import { version } from "./version.ts"
 
-/** What the routes of one application share. */
+/** The values that the routes of one application share. */
 export interface Service {
   readonly engine: Engine
   readonly models: ModelNames
   readonly metrics: Promise<Pick<Metrics, "record" | "response">>
-  /** Measures how fast the line moves. Called before and after each answer. */
+  /** Measures the speed of the queue. Called before and after each answer. */
   observe(): void
   status(): "ok" | "loading" | "draining" | "dead"
   readonly endpointOptions: Omit<EndpointOptions, "exchange" | "key">
@@ -46,7 +44,7 @@ export function routesOf(service: Service): Routes {
       observe()
       return response
     }
-  /** Like `answer`, for endpoints whose request waits in the line. */
+  /** Like `answer`, for endpoints whose request waits in the queue. */
   const generate = (endpoint: EndpointFunction): Handler =>
     answer(async (engine, request, options) => {
       engine.checkLine(1, endpointOptions.maxWaiting)
@@ -95,11 +93,12 @@ function descriptions({ engine, models, metrics, status }: Service): Routes {
         return Response.json(isAnthropic(request) ? models.describeAnthropic(id) : models.describe(id))
       },
     },
-    // Clients and load balancers check by HEAD whether the server is up.
+    // Clients and load balancers send HEAD to check whether the server is up.
     "/": { GET: () => Response.json({ status: "ok" }) },
     "/health": {
       GET: () => {
-        // A restarting engine takes requests, which wait. Another server would answer them sooner.
+        // A restarting engine accepts requests and lets them wait. "loading" makes a load balancer
+        // choose another server, which answers sooner.
         const health = status() === "ok" && engine.isRestarting ? "loading" : status()
         if (health === "ok") return Response.json({ status: health })
         return Response.json({ status: health }, { status: 503, headers: retryHeaders(1) })
@@ -113,7 +112,7 @@ function descriptions({ engine, models, metrics, status }: Service): Routes {
   }
 }
 
-/** Special tokens by what they are for, as clients ask for them; null where the model has none. */
+/** Special tokens by the names that clients use; null if the model has none. */
 const namedTokens = [
   "bos_token",
   "eos_token",

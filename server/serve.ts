@@ -1,13 +1,13 @@
 /**
- * The application on a socket.
+ * Runs the application on a socket.
  *
- * When it is bound to a loopback address, it accepts only local names in the Host header: a web
- * page that makes its own name resolve to 127.0.0.1 (DNS rebinding) is refused. Closing has two
- * steps: first no new connections, then a time in which running answers may finish. Before that,
- * `settled` waits for them while the port stays open.
+ * If the server is bound to a loopback address, it accepts only local names in the Host header, so
+ * that it refuses a web page whose own name resolves to 127.0.0.1 (DNS rebinding). Closing has two
+ * steps: first new connections are refused, then running answers may finish within a time limit.
+ * Before that, `settled` waits for them while the port stays open.
  *
- * What a connection can cost is bounded: the time of its headers and of its body, the number of
- * connections, and the time for which a reader may take nothing.
+ * The cost of a connection is bounded: the time for its headers and its body, the number of
+ * connections, and the time for which a client may read nothing.
  */
 
 import { once } from "node:events"
@@ -20,20 +20,20 @@ import { isLocalName, isLoopback } from "./http/access.ts"
 import { answerHalfClosed } from "./http/halfclosed.ts"
 import { gatherPieces } from "./http/pieces.ts"
 
-/** Where a server listens, and what a connection may cost. Every field is optional. */
+/** The address of a server, and bounds on a connection's cost. Every field is optional. */
 export interface ServeOptions {
-  /** 127.0.0.1 unless given. */
+  /** Default 127.0.0.1. */
   host?: string
-  /** 8080 unless given; 0 takes a free one. */
+  /** Default 8080; 0 chooses a free port. */
   port?: number
-  /** Host names that pass besides loopback names on a loopback address; `*` lets any pass. */
+  /** Accepted host names, in addition to loopback names on a loopback address; `*` accepts all. */
   allowHosts?: readonly string[]
   /**
    * Milliseconds for which a client may read nothing of its reply before the connection is closed;
-   * 0: no bound. Default 5 minutes.
+   * 0 means no bound. Default 5 minutes.
    */
   stallMs?: number
-  /** Connections at once, at least 1; further ones are closed. Default 4,096. */
+  /** Maximum number of connections, at least 1; further ones are closed. Default 4,096. */
   maxConnections?: number
 }
 
@@ -41,62 +41,62 @@ const serveFields = {
   ...{ host: "text", port: "number", allowHosts: "texts", stallMs: "number", maxConnections: "number" },
 } as const satisfies Fields<ServeOptions>
 
-/** Longer ones run out at once. */
+/** Longer timers fire at once. */
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Times in milliseconds. Node's parser answers by itself, in text: 408 if a request is late, 431 if
- * its head is too large.
+ * Times in milliseconds. Node's parser itself sends two replies as text: 408 if a request is late,
+ * 431 if its head is too large.
  */
 const connectionLimits = {
-  /** A slow head holds only its connection, but connections are limited. */
+  /** A slow head costs only its connection, but the number of connections is limited. */
   headersTimeout: 15_000,
-  /** The largest body in this time takes 1.1 Mbit/s. */
+  /** The largest body needs 1.1 Mbit/s to arrive in this time. */
   requestTimeout: 120_000,
   maxHeaderSize: 16_384,
   /**
-   * Longer than the minute after which proxies usually close idle connections, so that they never
-   * send into a closing one.
+   * Longer than the minute after which proxies usually close idle connections, so that a proxy
+   * never sends on a connection that this server closes.
    */
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 }
 
-/** An application that listens. It answers until `close`. */
+/** A listening server. It answers until `close`. */
 export interface RunningServer {
   readonly url: string
   readonly port: number
   /**
-   * Resolves to whether the replies that run now end within `maxMs`. The server keeps listening and
-   * answering.
+   * Resolves to whether the replies that are running now end within `maxMs`. The server keeps
+   * listening and answering.
    */
   settled(maxMs: number): Promise<boolean>
-  /** Stops listening, waits for running replies for at most `drainMs`, then cuts them off. */
+  /** Stops listening, waits for running replies for at most `drainMs`, then aborts them. */
   close(options?: { drainMs?: number }): Promise<void>
 }
 
-/** The server cannot listen on the address. */
+/** Thrown if the server cannot listen on the address. */
 export class ListenError extends Error {
   override readonly name = "ListenError"
 }
 
 /**
- * An application as createApp makes it; anything with a `fetch` serves. The chunks of an event
- * stream have to be whole events.
+ * The part of an application that `serve` uses; any object with a `fetch` will do. Each chunk of an
+ * event stream must consist of whole events.
  */
 export interface Application {
   fetch(request: Request): Response | Promise<Response>
 }
 
-/** Resolves when the socket listens. Throws `ListenError` when it cannot. */
+/** Resolves when the socket listens. Throws `ListenError` if it cannot. */
 export async function serve(app: Application, options: ServeOptions = {}): Promise<RunningServer> {
   checkOptions(options, serveFields, { aliases: { hostname: "host", allowHost: "allowHosts" } })
   const { host = "127.0.0.1", port = 8080, allowHosts = [] } = options
   const { stallMs = 300_000, maxConnections = 4_096 } = options
-  // Some versions of Node take 0 for no bound, others for no connection.
+  // 0 means no bound in some versions of Node and no connection in others.
   if (maxConnections < 1) throw new RangeError(`maxConnections: ${maxConnections} is below 1`)
   const checked = isLoopback(host) && !allowHosts.includes("*")
-  /** What runs, and with what reply of the application, once that is there. */
+  /** The running replies of Node, with the reply of the application once that exists. */
   const running = new Map<ServerResponse, Response | undefined>()
   const answer = async (request: Request, { outgoing }: { outgoing: unknown }): Promise<Response> => {
     const name = hostName(request.headers.get("host"))
@@ -138,16 +138,16 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
 }
 
 /**
- * A `fetch` that ends in the application, for clients in the same process. When its signal fires
- * the call rejects with AbortError, and so does the body, as with the global one.
+ * Returns a `fetch` that calls the application, for clients in the same process. When its signal
+ * fires, the call rejects with AbortError, and so does the body, as with the global one.
  */
 export function createFetch(
   app: Application,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   return async (input, init) => {
     const request = new Request(input, init)
-    // The caller's own signal: a request's signal no longer fires once the request has been
-    // collected.
+    // The caller's own signal is used, because the signal of a request does not fire after the
+    // request has been garbage collected.
     const signal = init?.signal ?? (input instanceof Request ? input.signal : request.signal)
     signal.throwIfAborted()
     const aborted = new Promise<never>((_, reject) => {
@@ -190,9 +190,9 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
   }
 }
 
-/** Closes connections whose client reads nothing although there is something to read. */
+/** Closes connections whose client does not read although there is data to read. */
 function cutStalled(server: HttpServer, stallMs: number): void {
-  // Also fires while a client waits for the server, which is not bounded.
+  // The timeout also fires while a client waits for the server, which is not bounded.
   server.setTimeout(Math.min(stallMs, maxTimerMs), (socket) => {
     if (socket.writableLength > 0) socket.destroy()
   })
@@ -211,8 +211,8 @@ async function settled(replies: readonly ServerResponse[], maxMs: number): Promi
 
 async function close(server: HttpServer, drainMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  // A kept-alive connection counts as open after its last reply: sweep, or closing waits for its
-  // timeout.
+  // A keep-alive connection counts as open after its last reply. Without this sweep, closing would
+  // wait for its timeout.
   const sweep = setInterval(() => server.closeIdleConnections(), 25)
   const timer = setTimeout(() => server.closeAllConnections(), drainMs)
   await closed
@@ -221,8 +221,8 @@ async function close(server: HttpServer, drainMs: number): Promise<void> {
 }
 
 /**
- * Returns the reply, or an error if Node would refuse to write its head: then nothing would end the
- * producer of the body.
+ * Returns the reply, or an error reply if Node would refuse to write its head: then nothing would
+ * end the producer of the body.
  */
 function writable(response: Response): Response {
   for (const [name, value] of response.headers) {
@@ -233,7 +233,10 @@ function writable(response: Response): Response {
   return response
 }
 
-/** Host header and request line make no URL, so there is no request either. */
+/**
+ * Returns whether the Host header and the request line do not form a URL. Such a call has no
+ * Request.
+ */
 function isNoAddress(error: unknown): boolean {
   return error instanceof Error && error.name === "RequestError"
 }
@@ -250,7 +253,7 @@ function foreignHost(name: string): Response {
   )
 }
 
-/** `[::1]:8080` → `::1`, `localhost:8080` → `localhost`. */
+/** Returns the name without the port: `[::1]:8080` → `::1`, `localhost:8080` → `localhost`. */
 function hostName(host: string | null): string {
   return (host ?? "")
     .replace(/:\d+$/, "")

@@ -1,8 +1,8 @@
 /**
  * `POST /tokenize` and `/detokenize`: the tokens of a prompt, and the text of tokens.
  *
- * Both describe the model's input: the tokens of `messages` are those of a chat request with the
- * same fields, those of `prompt` are a completion's.
+ * Both use the form of the model's input: the tokens of `messages` are those of a chat request with
+ * the same fields, and the tokens of `prompt` are those of a completion.
  */
 import type { Engine, Vocabulary } from "../../runtime/index.ts"
 import { errorResponse, Refusal } from "../errors.ts"
@@ -10,7 +10,7 @@ import { spell, textOf } from "./completions/legacylogprobs.ts"
 import { type EndpointOptions, readRequest } from "./request/endpoint.ts"
 import { ignoredHeaders } from "./request/keys.ts"
 
-/** The tokens of a prompt. Never rejects: every failure is a response. */
+/** Replies with the tokens of a prompt. Never rejects: every failure is a response. */
 export async function tokenize(
   engine: Engine,
   request: Request,
@@ -30,7 +30,10 @@ export async function tokenize(
   })
 }
 
-/** The text of tokens, control tokens among it. Never rejects: every failure is a response. */
+/**
+ * Replies with the text of tokens, including control tokens. Never rejects: every failure is a
+ * response.
+ */
 export async function detokenize(
   engine: Engine,
   request: Request,

@@ -1,8 +1,8 @@
 /**
  * The fields of `POST /tokenize` and `/detokenize`: from a JSON object to a checked request.
  *
- * The fields of chat and of completions that decide about a prompt's tokens mean here what they
- * mean there.
+ * The fields of chat and of completions that affect the tokens of a prompt have the same meaning
+ * here.
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
@@ -50,7 +50,7 @@ const detokenizeFields = z.object({
   tokens: z.array(z.unknown(), { error: "must be a list of token ids" }),
 })
 
-/** Throws `Refusal`. */
+/** Returns the checked request. Throws `Refusal`. */
 export function parseTokenize(body: RequestBody): TokenizeRequest {
   const { fields, ignored } = readFields(body, tokenizeFields)
   checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
@@ -87,7 +87,7 @@ export function parseTokenize(body: RequestBody): TokenizeRequest {
   return { ...common, prompt: toMessages(messages), options: { ...turn, templateOptions } }
 }
 
-/** Throws `Refusal`. */
+/** Returns the checked request. Throws `Refusal`. */
 export function parseDetokenize(body: RequestBody): DetokenizeRequest {
   const { fields, ignored } = readFields(body, detokenizeFields)
   return { model: fields.model ?? null, tokens: fields.tokens as number[], ignored }

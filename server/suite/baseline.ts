@@ -1,13 +1,13 @@
 /**
- * An earlier run of a suite to measure a new one by: what was right then must be right now.
+ * Compares a run of a suite with an earlier one: every row that was right then must still be right.
  *
- * The file is what `--json` printed: one object a row, then the summary. Rows are compared by name,
- * so a baseline of a part of a corpus serves too; where it holds no rows, the summaries are
+ * The file is the output of `--json`: one object for each row, then the summary. Rows are compared
+ * by name, so the baseline may be of a part of the corpus. If it holds no rows, the summaries are
  * compared.
  */
 import { readFile } from "node:fs/promises"
 
-/** Row name → whether it was right; and the summary, if the file holds one. */
+/** Whether each row was right, by its name; and the summary, if the file holds one. */
 export interface Baseline {
   rows: Map<string, boolean>
   summary: { pass: number; wrong_accepts: number } | null
@@ -15,12 +15,12 @@ export interface Baseline {
 
 type Row = Record<string, unknown>
 
-/** The name of a row, unique in its suite. */
+/** Returns the name of a row, which is unique in its suite. */
 export function nameOf(row: Row): string {
   return typeof row.id === "string" ? row.id : [row.file, row.group, row.test].join(" › ")
 }
 
-/** `isRight` judges a row of the suite. */
+/** Reads a baseline. `isRight` judges a row of the suite. */
 export async function readBaseline(path: string, isRight: (row: Row) => boolean): Promise<Baseline> {
   const rows = new Map<string, boolean>()
   let summary: Baseline["summary"] = null

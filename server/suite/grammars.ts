@@ -1,11 +1,11 @@
 /**
- * A suite of single constraints: texts that are accepted, rejected, or the beginning of an accepted
+ * A suite of single constraints, with texts that are accepted, rejected, or a prefix of an accepted
  * text.
  *
  * A row of the file is `{id, kind, grammar, options?, tests: [{text, valid, prefix?}], error?}`.
- * `grammar` is what the kind is made of: a text, a schema or a structural tag as a value, a list of
- * choices, the fields of a request with tools. `options` are the policies that the wire names, and
- * what the kind has of its own (`flags`, `root`, `start`). A row with `error` must be refused.
+ * The form of `grammar` depends on the kind: a text, a schema or a structural tag as a value, a
+ * list of choices, or the fields of a request with tools. `options` are the policies in their wire
+ * names, and the kind's own options (`flags`, `root`, `start`). A row with `error` must be refused.
  * Texts are read byte by byte, in every spelling that JSON has; control tokens are read as spelled.
  */
 import { type CompileOptions, compile, GrammarError, type GrammarInput } from "../../runtime/index.ts"
@@ -16,9 +16,7 @@ import { CorpusError, membersOf, type Row, rowsOf } from "./rows.ts"
 export interface GrammarRow {
   id: string
   kind: string
-  /**
-   * Schemas and structural tags: their own text, spelt as in the file; other grammars as values.
-   */
+  /** The text of schemas and structural tags, spelt as in the file; other grammars as values. */
   grammar: unknown
   options: Record<string, unknown>
   tests: { text: string; valid: boolean; prefix?: boolean }[]
@@ -31,10 +29,10 @@ export type GrammarResult =
   | { id: string; refused: string }
   | { id: string; crashed: string }
 
-/** Kinds that hold schemas, in which the spelling of numbers and the order of keys count. */
+/** Kinds that hold schemas, in which the spelling of numbers and the order of keys matter. */
 const keepsText: ReadonlySet<string> = new Set(["schema", "tag"])
 
-/** The rows of a `.jsonl` file, in its order. */
+/** Reads the rows of a `.jsonl` file, in its order. */
 export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
   const rows: GrammarRow[] = []
   for await (const row of rowsOf(path)) rows.push(readRow(row))
@@ -42,7 +40,7 @@ export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
   return rows
 }
 
-/** Throws `CorpusError` for a row that lacks what it needs. */
+/** Throws `CorpusError` for a row that lacks a required member. */
 function readRow(row: Row): GrammarRow {
   const { text: line } = row
   const members = membersOf(row)
@@ -67,7 +65,7 @@ function readRow(row: Row): GrammarRow {
 }
 
 const policyNames = ["whitespace", "order", "escapes", "numbers", "formats", "open_objects"]
-/** Options of a row beside the policies, by kind. */
+/** Options of a row in addition to the policies, by kind. */
 const optionNames: Readonly<Record<string, readonly string[]>> = {
   regex: ["flags"],
   gbnf: ["root"],
@@ -76,7 +74,7 @@ const optionNames: Readonly<Record<string, readonly string[]>> = {
   substring: ["unit"],
 }
 
-/** `policies` reads a row's options as the compiler takes them. */
+/** Runs a row. `policies` converts a row's options to those of the compiler. */
 export function runGrammarRow(
   row: GrammarRow,
   policies: (options: Record<string, unknown>) => CompileOptions,
@@ -168,7 +166,7 @@ function fieldsOf(kind: string, value: unknown): Record<string, unknown> {
   throw new GrammarError("syntax", "", `a grammar of kind ${kind} is an object`)
 }
 
-/** What a row's result is worth: as a suite counts it. */
+/** Returns the judgement of a row's result, as a suite counts it. */
 export function judgeGrammarRow(row: GrammarRow, result: GrammarResult): Judgement {
   if ("crashed" in result) return "crashed"
   if ("refused" in result) return row.mustFail ? "pass" : "refused"
@@ -176,7 +174,8 @@ export function judgeGrammarRow(row: GrammarRow, result: GrammarResult): Judgeme
   let judgement: Judgement = "pass"
   for (const [i, { accepted, prefix }] of result.tests.entries()) {
     const expected = row.tests[i]
-    // What begins nothing and is offered all the same is a dead end.
+    // If a text is allowed but is not a prefix of an accepted one, the constraint has led to a dead
+    // end.
     if ((accepted && !expected.valid) || (prefix && expected.prefix === false)) return "wrong_accepts"
     if ((!accepted && expected.valid) || (!prefix && expected.prefix === true)) judgement = "wrong_rejects"
   }

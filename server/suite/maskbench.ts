@@ -1,13 +1,14 @@
 /**
- * MaskBench: schemas with texts that are valid or not, as token ids, and what a token-level engine
- * says of them.
+ * MaskBench: schemas with valid and invalid texts as token ids, and the verdicts of a token-level
+ * engine.
  *
- * A row of a file is `{id, schema, tests: [{valid, tokens}]}`, or has `text` or `data` in place of
- * `tokens`, which the vocabulary's own tokenizer splits. A directory holds one JSON file a schema,
- * as the benchmark's repository has them. A text is accepted when every token is in the mask at its
- * place and the end of sequence after the last. Schemas go through in the order of the SHA-1 of
- * their ids, so that a thinned run is a fair sample, in one process that keeps its caches, as a
- * server does. Idea of the corpus and the timing: guidance-ai/jsonschemabench, maskbench.
+ * A row of a file is `{id, schema, tests: [{valid, tokens}]}`. It may have `text` or `data` in
+ * place of `tokens`, which the vocabulary's own tokenizer then encodes. A directory holds one JSON
+ * file for each schema, as in the benchmark's repository. A text is accepted if every token is in
+ * the mask at its position, and the end of sequence is in the mask after the last. Schemas run in
+ * the order of the SHA-1 of their ids, so that a thinned run is a fair sample, and in one process
+ * that keeps its caches, as a server does. The corpus and the timing follow
+ * guidance-ai/jsonschemabench, maskbench.
  */
 import { createHash } from "node:crypto"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
@@ -23,30 +24,30 @@ import { CorpusError, filesOf, isDirectory, membersOf, type Row, rowsOf, Unsplit
 
 export interface MaskRow {
   id: string
-  /** The schema's own text, spelt as in the file. */
+  /** The text of the schema, spelt as in the file. */
   schema: string
   tests: { valid: boolean; tokens: number[] }[]
 }
 
 /**
- * What is printed for a schema: verdicts and times, or why it was refused, or that it brought the
- * engine down.
+ * The output for a schema: verdicts and times, or why it was refused, or that it crashed the
+ * engine.
  */
 export type MaskResult =
   | {
       id: string
-      /** Schema text to the first filled row. */
+      /** Time from the schema text to the first filled row. */
       ttfm_us?: number
       tests: { valid: boolean; accepted: boolean; error?: string }[]
-      /** Per token: fill the row, then accept. */
+      /** For each token: time to fill the row and accept the token. */
       us?: number[]
     }
   | { id: string; refused: string }
   | { id: string; crashed: string }
 
 /**
- * A mask may take five times as long as a server lets it take: suites run on all cores at once.
- * What takes longer is an error of its row.
+ * Milliseconds that a mask may take: five times the limit of a server, because suites run on all
+ * cores at once. A slower mask is an error of its row.
  */
 const maskMs = 5_000
 
@@ -56,25 +57,25 @@ export interface PackedRow {
   read(): MaskRow
 }
 
-/** What token ids are held against, and what splits the texts of rows that have none. */
+/** The width that token ids are checked against, and the tokenizer for rows without token ids. */
 export interface RowTokens {
-  /** V: ids are below. */
+  /** Exclusive upper bound of ids. */
   readonly width: number
-  /** Null: the vocabulary's directory does not say how. */
+  /** Encodes a text; null if the vocabulary's directory has no tokenizer for it. */
   readonly encode: ((text: string) => readonly number[]) | null
 }
 
 /**
- * The rows of a `.jsonl` or `.jsonl.gz` file or of a directory, in the order of the SHA-1 of their
- * ids. They stay compressed until they are read, so that the corpus does not count as memory of the
- * engine. Throws `CorpusError` for the first that is broken.
+ * Returns the rows of a `.jsonl` or `.jsonl.gz` file or of a directory, in the order of the SHA-1
+ * of their ids. They stay compressed until they are read, so that the corpus does not count as
+ * memory of the engine. Throws `CorpusError` for the first invalid row.
  */
 export async function readMaskRows(path: string, tokens: RowTokens): Promise<PackedRow[]> {
   const rows: { key: string; row: PackedRow }[] = []
   const given = (await isDirectory(path)) ? filesOf(path) : rowsOf(path)
   for await (const each of given) {
     const row = readRow(each, "name" in each ? (each.name as string) : undefined, tokens)
-    // A copy: the view that zlib returns keeps its whole buffer.
+    // A copy, because the view that zlib returns retains its whole buffer.
     const packed = Buffer.from(deflateRawSync(JSON.stringify(row), { level: 1 }))
     rows.push({
       key: createHash("sha1").update(row.id).digest("hex"),
@@ -85,7 +86,7 @@ export async function readMaskRows(path: string, tokens: RowTokens): Promise<Pac
   return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
 }
 
-/** One schema with its texts. `timed` adds the times. */
+/** Runs one schema with its texts. `timed` adds the times. */
 export function runMaskRow(row: MaskRow, vocabulary: Vocabulary, timed: boolean): MaskResult {
   const mask = new Uint32Array(vocabulary.words)
   const begin = performance.now()
@@ -133,18 +134,15 @@ function readTokens(
   return { accepted: matcher.fsm.vocabulary.endIds.some((id) => hasBit(mask, id)) }
 }
 
-/**
- * `kind path: message` of a grammar's error, which the message of the error already begins with in
- * part.
- */
+/** Returns kind and message of a grammar's error; its message begins with the path. */
 export function describeError(error: unknown): string {
   if (error instanceof GrammarError) return `${error.kind} ${error.message}`
   return `internal ${error instanceof Error ? error.message : String(error)}`
 }
 
 /**
- * What is run of a row, in a form that is read with little garbage: what a run leaves for the
- * collector is the engine's.
+ * Returns the parts of a row that a run needs. It makes little garbage, so that garbage collection
+ * during a run is caused by the engine.
  */
 function readRow(row: Row, name: string | undefined, tokens: RowTokens): MaskRow {
   const members = membersOf(row)
@@ -176,7 +174,7 @@ function readTest(test: JsonNode, place: string, tokens: RowTokens): MaskRow["te
   return { valid: valid === "true", tokens: tokensOf(test.members, place, tokens) }
 }
 
-/** The token ids of a test, or those of its text. */
+/** Returns the token ids of a test, or those of its text. */
 function tokensOf(
   test: ReadonlyMap<string, JsonNode>,
   place: string,
@@ -203,7 +201,7 @@ function tokensOf(
   })
 }
 
-/** `text` as it is, `data` as Python's json.dumps writes it. */
+/** Returns `text` unchanged, or `data` as Python's json.dumps writes it. */
 function textOf(test: ReadonlyMap<string, JsonNode>): string | undefined {
   const text = test.get("text")
   if (text?.kind === "string") return text.value

@@ -1,6 +1,6 @@
 /**
- * The rows of a corpus: one JSON object a line of a `.jsonl` or `.jsonl.gz` file. Whatever is wrong
- * with one is told with the file, the line and the row's name, before anything runs.
+ * The rows of a corpus: one JSON object for each line of a `.jsonl` or `.jsonl.gz` file. An error
+ * in a row is reported with the file, the line and the row's name, before anything runs.
  */
 import { createReadStream } from "node:fs"
 import { readdir, readFile, stat } from "node:fs/promises"
@@ -8,21 +8,21 @@ import { join } from "node:path"
 import { createGunzip } from "node:zlib"
 import { type JsonNode, readJson } from "../../runtime/index.ts"
 
-/** A corpus that cannot be read, or a row of it. */
+/** Thrown for a corpus, or a row of it, that cannot be read. */
 export class CorpusError extends Error {
   override readonly name = "CorpusError"
 }
 
-/** Rows whose texts nothing splits into tokens. */
+/** Thrown for rows with texts if there is no tokenizer to encode them. */
 export class UnsplitError extends CorpusError {}
 
-/** A line with its place, for errors. */
+/** A line with its file and number, for errors. */
 export interface Row {
   readonly text: string
   readonly place: string
 }
 
-/** The lines of a text file, compressed or not, but empty ones. Throws `CorpusError`. */
+/** Yields the non-empty lines of a text file, compressed or not. Throws `CorpusError`. */
 export async function* rowsOf(path: string): AsyncGenerator<Row> {
   const file = createReadStream(path)
   const text = path.endsWith(".gz")
@@ -48,7 +48,7 @@ export async function* rowsOf(path: string): AsyncGenerator<Row> {
   if (rest.trim() !== "") yield row(rest)
 }
 
-/** Whether the path is a directory. Throws `CorpusError` where nothing is. */
+/** Returns whether the path is a directory. Throws `CorpusError` if it does not exist. */
 export async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory()
@@ -57,7 +57,7 @@ export async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** The JSON files below a directory, by name. Throws `CorpusError` where there is none. */
+/** Yields the JSON files below a directory, by name. Throws `CorpusError` if there is none. */
 export async function* filesOf(directory: string): AsyncGenerator<Row & { readonly name: string }> {
   const names = await readdir(directory, { recursive: true }).catch((error: Error) => {
     throw new CorpusError(`cannot read ${directory}: ${error.message}`)
@@ -70,7 +70,7 @@ export async function* filesOf(directory: string): AsyncGenerator<Row & { readon
   }
 }
 
-/** The members of a row. Equal keys in it are for the compiler to judge. Throws `CorpusError`. */
+/** Returns the members of a row. The compiler judges repeated keys in it. Throws `CorpusError`. */
 export function membersOf({ text, place }: Row): ReadonlyMap<string, JsonNode> {
   let root: JsonNode
   try {

@@ -1,10 +1,10 @@
 /**
- * The JSON-Schema-Test-Suite as a test of languages: is an instance accepted in every spelling that
- * it has?
+ * Runs the JSON-Schema-Test-Suite as a test of languages: checks whether an instance is accepted in
+ * every spelling.
  *
- * Three spellings are read byte by byte: as the file has it, without white space, and with every
- * character of every string and key as `\uXXXX`. All three must agree; `"mixed"` says that they do
- * not, which is always a failure.
+ * Three spellings are read byte by byte: as in the file, without white space, and with every
+ * character of every string and key as `\uXXXX`. All three must agree. `"mixed"` means that they
+ * differ, which is always a failure.
  */
 import { readdir, readFile } from "node:fs/promises"
 import { join, relative } from "node:path"
@@ -28,9 +28,9 @@ export type SuiteResult = { file: string; group: string; test: string; valid: bo
 
 export interface Suite {
   draft: string
-  /** In the order of the files' names, groups of a file in its order. */
+  /** Ordered by the names of the files; the groups of a file keep its order. */
   groups: SuiteGroup[]
-  /** What the suite's schemas may refer to: URI → text. */
+  /** The documents that the suite's schemas may refer to: URI → text. */
   documents: Record<string, string>
 }
 
@@ -54,7 +54,7 @@ export async function readSuite(directory: string, draft: string): Promise<Suite
   return { draft: name, groups, documents }
 }
 
-/** The groups of a file. Throws `CorpusError` naming it. */
+/** Returns the groups of a file. Throws `CorpusError` that names the file. */
 function parsed(file: string, text: string, place: string): SuiteGroup[] {
   try {
     return parseFile(file, text)
@@ -63,7 +63,7 @@ function parsed(file: string, text: string, place: string): SuiteGroup[] {
   }
 }
 
-/** All tests of one group. */
+/** Runs all tests of one group. */
 export function runSuiteGroup(group: SuiteGroup, suite: Suite): SuiteResult[] {
   const head = (test: SuiteGroup["tests"][number]) => ({
     file: group.file,
@@ -126,7 +126,7 @@ function parseFile(file: string, text: string): SuiteGroup[] {
   }))
 }
 
-/** The value without white space, strings and keys written by `quote`. */
+/** Returns the value without white space, with strings and keys written by `quote`. */
 function spell(node: JsonNode, quote: (text: string) => string): string {
   switch (node.kind) {
     case "number":

@@ -1,8 +1,9 @@
 /**
- * A suite over all cores: child processes that each take every n-th job, watched from here.
+ * Runs a suite on all cores: starts child processes, each of which takes every n-th job, and
+ * supervises them.
  *
- * A job may hang or bring its process down, and that is a result too: the child is ended, the job
- * is reported as crashed, and a new child goes on after it. A child prints one line a job, in
+ * A job may hang or crash its process, which is a result too: the child is ended, the job is
+ * reported as crashed, and a new child continues after it. A child prints one line for each job, in
  * order, so the parent always knows which job is running.
  */
 import { spawn } from "node:child_process"
@@ -10,18 +11,23 @@ import { createInterface } from "node:readline"
 
 export interface ShardOptions {
   jobCount: number
-  /** Processes at once. */
+  /** Number of processes. */
   shardCount: number
   /** Time for one job; the first one of a child also loads the vocabulary. */
   jobMs: number
   loadMs: number
-  /** Called for each job that is done. */
+  /** Called after each job. */
   onJob?: () => void
-  /** Arguments with which the child prints the lines of jobs `first`, `first + step`, … */
+  /**
+   * Returns the arguments with which a child prints the lines of jobs `first`, `first + step`, …
+   */
   args: (first: number, step: number) => string[]
 }
 
-/** Lines by job; a string that begins with `crashed` stands for a job that ended its process. */
+/**
+ * Returns the lines by job. A line that begins with `crashed` replaces the result of a job that
+ * ended its process.
+ */
 export async function runShards(options: ShardOptions): Promise<string[]> {
   const lines: string[] = new Array(options.jobCount)
   const shards = Array.from({ length: options.shardCount }, (_, shard) => runShard(shard, lines, options))

@@ -1,15 +1,17 @@
 /**
- * How much a request may hold, checked before anything is done with it.
+ * Bounds on the size of a request, checked before anything is done with it.
  *
- * The size of a body bounds its cost only if the work is linear in it. A list of stop strings
- * becomes an automaton, a bad word is encoded twice, a seed becomes a big integer, a wrong list
- * makes an error for each of its members: so every list, text and number has a bound of its own, in
- * one table that docs/limits.md repeats. The checks look only at lengths and leave types to the
+ * The size of a body bounds its cost only if the work is linear in it. But a list of stop strings
+ * becomes an automaton, a bad word is encoded twice, a seed becomes a big integer, and a wrong list
+ * makes an error for each of its members. So every list, text and number has a bound of its own, in
+ * one table that docs/limits.md repeats. The checks read only lengths and leave types to the
  * parser: a value of the wrong type has no length here.
  */
 import { Refusal } from "../../errors.ts"
 
-/** Members of a list or an object; UTF-16 units of one string; units of all strings in a list. */
+/**
+ * Members of a list or an object; UTF-16 units of one string; total units of all strings in a list.
+ */
 type Measure = "members" | "units" | "units in all"
 
 export interface Bound {
@@ -83,7 +85,7 @@ const fieldBounds: readonly Bound[] = [
   row("tokenrail", "members", 64, "Leave out what is unknown"),
 ]
 
-/** Bounds of every other field that is honoured. */
+/** Bounds of all other fields that have an effect. */
 const otherBounds = [
   row("any other field", "members", 64, fewer),
   row("any other field", "units", 256, shorter),
@@ -128,8 +130,8 @@ export const wholeBounds = {
 export const requestBounds: readonly Bound[] = [...fieldBounds, ...otherBounds, ...Object.values(wholeBounds)]
 
 /**
- * Throws `Refusal` when `value` is above the bound. `field` is the exact place when the bound has a
- * wider one.
+ * Throws `Refusal` if `value` is above the bound. `field` is the exact path if that of the bound is
+ * more general.
  */
 export function checkBound(bound: Bound, value: number, field = bound.field): void {
   if (value <= bound.most) return
@@ -151,8 +153,8 @@ export function checkBounds(body: Readonly<Record<string, unknown>>, honoured: I
 }
 
 /**
- * Everything in `prediction` has a bound of its own, and texts of messages and prompts are bounded
- * by the context.
+ * Fields that the general bounds do not cover: each part of `prediction` has a bound of its own,
+ * and texts of messages and prompts are bounded by the context.
  */
 const listed: ReadonlySet<string> = new Set([
   ...fieldBounds.map(({ field }) => field),
@@ -180,8 +182,8 @@ function measured(measure: string, value: unknown): number {
 }
 
 /**
- * The value itself, the members of a list, or the keys and members of an object, as far as they are
- * strings.
+ * Yields the strings in a value: the value itself, the members of a list, or the keys and members
+ * of an object.
  */
 function* textsOf(value: unknown): Generator<string> {
   if (typeof value === "string") yield value
@@ -193,7 +195,7 @@ function* textsOf(value: unknown): Generator<string> {
   }
 }
 
-/** Counts everything in messages and items except texts, which the context bounds. */
+/** Bounds the parts of messages and items that are not texts. The context bounds the texts. */
 function checkConversation(messages: unknown, list: string): void {
   if (!Array.isArray(messages)) return
   const { parts, calls, values, levels } = wholeBounds

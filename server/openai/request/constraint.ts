@@ -1,13 +1,13 @@
 /**
- * All the ways in which a client asks for structured output, as one constraint.
+ * Reads all the ways in which a client asks for structured output into one constraint.
  *
  * OpenAI has `response_format`, vLLM `structured_outputs` and formerly `guided_*`, llama.cpp and
- * SGLang top-level keys. Each spelling found is read into the same `Constraint`. Some clients send
- * one constraint under two names. Two constraints that differ are refused by name, since applying
- * one would ignore the other. Inside a constraint object an unknown key is refused too: it might
- * have been meant to constrain.
+ * SGLang top-level keys. Each of them is read into the same type `Constraint`. Some clients send
+ * one constraint under two names. Two different constraints are refused by name, since applying one
+ * would ignore the other. Inside a constraint object an unknown key is refused too, because it
+ * might have been meant to constrain.
  *
- * Schemas and structural tags are taken from the body's text, not from its parsed view (see
+ * Schemas and structural tags are taken from the text of the body, not from its parsed view (see
  * body.ts).
  */
 import { type GrammarInput, readJson, toText } from "../../../runtime/index.ts"
@@ -18,7 +18,10 @@ import { type Policies, policyKeys, readPolicies } from "./policies.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
 export interface Constraint {
-  /** Where the request said it, for error messages: `response_format.json_schema.schema`. */
+  /**
+   * The path of the constraint in the request, for error messages:
+   * `response_format.json_schema.schema`.
+   */
   field: string
   input: GrammarInput
   isSchema: boolean
@@ -41,8 +44,8 @@ export const constraintKeys: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The request's constraint and the policies beside it. `formatPaths`: where the endpoint has the
- * format of an answer. Throws `Refusal`; the grammar is compiled elsewhere.
+ * Returns the request's constraint and policies. `formatPaths` are the paths of the answer format
+ * in requests of the endpoint. Throws `Refusal`. The grammar is compiled elsewhere.
  */
 export function readConstraint(
   body: RequestBody,
@@ -58,7 +61,7 @@ export function readConstraint(
   return { constraint: first ?? null, policies: readPolicies(body.value) }
 }
 
-/** The refusal of two constraints that are not the same. */
+/** Returns the refusal of two different constraints. */
 function differ(first: string, second: string): Refusal {
   const message = `${first} and ${second} both constrain the text, and differ`
   return new Refusal("invalid_value", message, { param: second, hint: "Send one of them" })
@@ -138,7 +141,8 @@ function readStructuredOutputs(body: RequestBody): Constraint[] {
   const outputs = objectAt(body, [name])
   if (outputs === null) return []
   onlyKeys(outputs, name, [...structuredKinds, ...policyKeys])
-  // json_object: false asks for nothing; of the others false is a schema, or wrong.
+  // `json_object: false` asks for no constraint; for the other kinds, false is a schema or an
+  // error.
   const given = structuredKinds.filter(
     (kind) => outputs[kind] != null && (kind !== "json_object" || outputs[kind] !== false),
   )
@@ -164,7 +168,7 @@ function readAliases(body: RequestBody): Constraint[] {
     ebnf: "grammar",
     structural_tag: "structural_tag",
   }
-  // llama.cpp reads an empty grammar as none; of a schema false is one.
+  // llama.cpp treats an empty grammar as none; false is a valid schema.
   const isGiven = (key: string, value: unknown) =>
     value != null && (value !== false || aliases[key] === "json") && !(key === "grammar" && value === "")
   return Object.entries(aliases)
@@ -224,7 +228,7 @@ function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
   return { field, isSchema: true, input: { kind: "json", schema: body.text(path)! } }
 }
 
-/** The schema, as `strict: true` means it: objects take the names that they declare. */
+/** Applies `strict: true` to a schema: objects allow only the names that they declare. */
 function strictly(constraint: Constraint, strict: unknown): Constraint {
   const { input } = constraint
   return strict === true && input.kind === "json"
@@ -253,7 +257,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value)
 }
 
-/** The object at `path`, null when there is none or it is null. */
+/** Returns the object at `path`, or null if there is none or it is null. */
 function objectAt(body: RequestBody, path: readonly string[]): Record<string, unknown> | null {
   const value = valueAt(body.value, path)
   if (value == null) return null

@@ -13,33 +13,38 @@ import { refuseLeftOut } from "./leftout.ts"
 
 export interface EndpointOptions {
   bodyLimits: BodyLimits
-  /** The bodies that are being read. */
+  /** Counts the bytes of bodies that are being read. */
   held: HeldBytes
   reader: BodyReader
   models: ModelNames
   /** Milliseconds without an event after which a stream sends a comment. */
   heartbeatMs?: number | undefined
-  /** Default of requests. */
+  /** The default for requests. */
   onLength?: "truncate" | "close" | undefined
   /**
-   * Milliseconds. A constraint that takes longer to compile is refused, since other requests wait
-   * meanwhile.
+   * Milliseconds that a constraint may take to compile. A slower one is refused, because other
+   * requests wait meanwhile.
    */
   compileMs: number
-  /** Refuse a budget that the context cannot hold, instead of answering with what is left of it. */
+  /**
+   * Whether to refuse a budget that the context cannot hold, instead of giving the answer the rest
+   * of the context.
+   */
   strictMaxTokens: boolean
   /**
-   * Refuse tools that a service would run, and what a conversation holds of them, instead of
-   * leaving them out.
+   * Whether to refuse tools that a service would run, and their traces in a conversation, instead
+   * of leaving them out.
    */
   strictTools: boolean
-  /** Answers that may wait for a slot. */
+  /** Number of answers that may wait for a slot. */
   maxWaiting: number
-  /** Seconds after which a client may try again if the line is full. */
+  /** Returns the seconds after which a client may try again if the queue is full. */
   retryAfterSeconds: () => number
   /** Index of the key that the request carries; −1 if the server has no keys. */
   key: number
-  /** Receives the generations that a request begins, and the error that its client gets instead. */
+  /**
+   * Receives the generations that a request begins, and the error that the client gets if it fails.
+   */
   exchange: Exchange
 }
 

@@ -1,12 +1,12 @@
 /**
- * What the endpoints that generate text share: fields, their checks, and the engine's options for
+ * The parts that the endpoints for text share: fields, their checks, and the engine's options for
  * them.
  *
- * An endpoint makes one zod object of `generationFields` and its own fields, reads a body by
- * `readFields`, and hands what it got to `generationRequest`. Sizes are checked first (bounds.ts),
- * so that later checks work on bounded values. Constraints are read in constraint.ts, and what else
- * a body may hold in keys.ts. Ranges of sampling parameters are the sampler's business; here only
- * types are checked.
+ * An endpoint makes one zod object of `generationFields` and its own fields, reads a body with
+ * `readFields`, and passes the result to `generationRequest`. Sizes are checked first (bounds.ts),
+ * so that later checks work on bounded values. constraint.ts reads constraints, and keys.ts handles
+ * all other keys of a body. Only the types of sampling parameters are checked here; the sampler
+ * checks their ranges.
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../../runtime/index.ts"
@@ -19,28 +19,28 @@ import type { LeftOut } from "./leftout.ts"
 import { generates, readPeers, refusedPeers } from "./peers.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
 
-/** What every request has besides its prompt, its constraint and the fields of its endpoint. */
+/** The parts of every request besides its prompt, its constraint and the fields of its endpoint. */
 export interface GenerationRequest {
   model: string
   /** The engine's options, without constraint and signal. */
   options: GenerateOptions
   stream: boolean
   includeUsage: boolean
-  /** Usage on every chunk. */
+  /** Whether each chunk has the usage. */
   continuousUsage: boolean
-  /** Of the request's `tokenrail` object. */
+  /** Whether the request's `tokenrail` object asks for a report. */
   report: boolean
   timing: boolean
   /** Unknown keys without effect, as the caller spelt them. */
   ignored: string[]
-  /** What is left out of the request. */
+  /** The parts that are left out of the request. */
   leftOut: readonly LeftOut[]
 }
 
 export const count = z.int().min(1).nullish()
 const number = z.number().nullish()
 export const flag = z.boolean().nullish()
-// One error for all members.
+// Makes one error for all members.
 const tokenIds = z
   .array(z.unknown())
   .superRefine((ids, context) => {
@@ -52,7 +52,9 @@ const tokenIds = z
   .transform((ids) => ids as number[])
   .nullish()
 
-/** Parameters of the sampler under their wire names: types here, ranges there. */
+/**
+ * Parameters of the sampler under their wire names. Types are checked here, ranges by the sampler.
+ */
 const samplingFields = {
   temperature: number,
   top_p: number,
@@ -90,7 +92,7 @@ const samplingFields = {
   logprob_token_ids: tokenIds,
 }
 
-/** By our names, and by vLLM's. */
+/** Our names of the fields, and vLLM's. */
 const repetition = z.union([
   z.strictObject({ min: z.number().nullish(), max: z.number(), count: z.number() }),
   z
@@ -106,7 +108,7 @@ const repetition = z.union([
     })),
 ])
 
-/** Where a text ends besides the end of its grammar. */
+/** The fields that end a text before its grammar does. */
 const stopFields = {
   stop: z
     .union([z.string(), z.array(z.string())], { error: "must be a string or a list of strings" })
@@ -151,7 +153,7 @@ export interface ReadFields<Fields> {
 
 /**
  * Returns the checked fields of a body. Keys that are not fields of `object` are refused or
- * ignored, see keys.ts. Throws `Refusal`. The cost is linear in what the bounds let through.
+ * ignored, see keys.ts. Throws `Refusal`. The cost is linear in the sizes that the bounds allow.
  */
 export function readFields<Shape extends z.ZodRawShape>(
   body: RequestBody,
@@ -171,8 +173,8 @@ export function readFields<Shape extends z.ZodRawShape>(
 }
 
 /**
- * Returns what the shared fields ask for. `own` holds the engine's options for the endpoint's own
- * fields. Throws `Refusal`.
+ * Returns the request that the shared fields describe. `own` holds the engine's options for the
+ * endpoint's own fields. Throws `Refusal`.
  */
 export function generationRequest(
   body: RequestBody,
@@ -217,7 +219,7 @@ export function generationRequest(
   }
 }
 
-/** The first issue as a refusal whose param is the path as one would write it in code. */
+/** Returns the first issue as a refusal. Its param is the path in the notation of code. */
 function fieldError(error: z.ZodError): Refusal {
   const [issue] = error.issues
   const param = issue.path
@@ -231,7 +233,7 @@ function fieldError(error: z.ZodError): Refusal {
   return new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
 }
 
-/** `top_n_sigma` → `topNSigma`. */
+/** Returns the options under camel-case names: `top_n_sigma` → `topNSigma`. */
 function samplingOptions(fields: GenerationFields): Partial<GenerateOptions> {
   const names = Object.keys(samplingFields) as (keyof typeof samplingFields)[]
   const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -250,7 +252,7 @@ function readBias(bias: Record<string, number> | unknown[]): GenerateOptions["lo
   return bias
 }
 
-// Through the body's text: 2^63 does not survive JSON.parse.
+// Reads the seed from the text of the body, since 2^63 does not survive JSON.parse.
 function readSeed(body: RequestBody): bigint | null {
   const own = body.text(["seed"])
   const isOwn = own !== null && own !== "null"
@@ -269,7 +271,7 @@ function readSeed(body: RequestBody): bigint | null {
 /** Members that are null or undefined mean "default" on the wire. */
 type Nullable<T> = { [K in keyof T]?: T[K] | null | undefined }
 
-/** Without the members that mean "default". */
+/** Returns the object without the members that mean "default". */
 function defined<T extends object>(fields: Nullable<T>): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as T
 }

@@ -1,10 +1,10 @@
 /**
- * The top-level keys of a request that are not honoured fields.
+ * The top-level keys of a request that have no effect.
  *
- * A key is accepted without effect because no effect is promised (`inert`), known and refused with
- * a way out (`refused`, unless its value is the default, which asks for nothing), or unknown. An
+ * A key may be accepted because no effect is promised (`inert`). A known key without support is
+ * refused with a hint (`refused`), unless its value is the default, which asks for no effect. An
  * unknown key is refused if its name resembles a constraint, because this server must never ignore
- * a constraint. Any other is ignored, and a header says so.
+ * a constraint. Any other unknown key is ignored, and a header reports it.
  */
 import { editDistance } from "../../../runtime/options.ts"
 import { Refusal } from "../../errors.ts"
@@ -13,17 +13,18 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 import { constraintKeys } from "./constraint.ts"
 import { halfPair } from "./surrogates.ts"
 
-/** Accepted: no server promises an effect. */
+/** Accepted, because no server promises an effect. */
 const inert = new Set([
   ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
   ...["prompt_cache_retention", "prompt_cache_options", "priority", "request_id", "cache_salt"],
   ...["moderation", "obfuscation", "context_management"],
-  // Read beside seed.
+  // Read together with the seed.
   ...["random_seed"],
 ])
 
 /**
- * Known and not offered: [values that ask for nothing, the way out]. null always asks for nothing.
+ * Known fields without support: [values that ask for no effect, hint]. null never asks for an
+ * effect.
  */
 export type RefusedKeys = Readonly<Record<string, readonly [defaults: readonly unknown[], hint: string]>>
 
@@ -53,8 +54,8 @@ const constraintPrefix =
   /^(guided|structured|grammar|json_schema|response_schema|output_(schema|format|config)|regex|ebnf|lark|choice|constrain|format)/i
 
 /**
- * Refuses keys that are known and not offered, with `own` those of this endpoint. Returns the
- * unknown keys that may be ignored. Throws `Refusal`.
+ * Throws `Refusal` for keys that are known and not supported; `own` lists those of this endpoint.
+ * Returns the unknown keys that may be ignored.
  */
 export function checkKeys(
   body: Readonly<Record<string, unknown>>,
@@ -80,7 +81,7 @@ export function checkKeys(
   return ignored
 }
 
-/** Throws `Refusal` for a name that looks like a constraint's. */
+/** Throws `Refusal` for a name that resembles a constraint's. */
 function refuseConstraint(key: string): void {
   const meant = [...constraintKeys].find((known) => editDistance(key.toLowerCase(), known, 2) <= 2)
   if (meant === undefined && !constraintPrefix.test(key)) return
@@ -90,7 +91,7 @@ function refuseConstraint(key: string): void {
   })
 }
 
-/** The header of a reply that says which keys had no effect. */
+/** Returns the header that lists the keys without effect. */
 export function ignoredHeaders(ignored: readonly string[]): Record<string, string> {
   return ignored.length > 0 ? { "x-tokenrail-ignored": ignoredHeader(ignored) } : {}
 }
@@ -98,7 +99,10 @@ export function ignoredHeaders(ignored: readonly string[]): Record<string, strin
 export const maxNamed = 20
 export const maxHeaderUnits = 1_000
 
-/** The value of `x-tokenrail-ignored`: some names, and how many more there are. At most 1 kB. */
+/**
+ * Returns the value of `x-tokenrail-ignored`: some names, and the number of further ones. At most 1
+ * kB.
+ */
 export function ignoredHeader(ignored: readonly string[]): string {
   const names: string[] = []
   let units = 0
@@ -112,7 +116,10 @@ export function ignoredHeader(ignored: readonly string[]): string {
   return more === 0 ? names.join(", ") : [...names, `and ${more} more`].join(", ")
 }
 
-/** Whether a value is a default: a scalar, a list of scalars, or an object without members. */
+/**
+ * Returns whether a value equals a default: a scalar, a list of scalars, or an object without
+ * members.
+ */
 function isSame(known: unknown, given: unknown): boolean {
   if (typeof known !== "object" || known === null) return known === given
   if (!Array.isArray(known)) {

@@ -1,17 +1,18 @@
 /**
- * Tools that a service would run, and what a conversation holds of them: left out of a request that
- * goes on without them.
+ * Tools that a service would run, and their traces in a conversation. They are left out, and the
+ * request continues without them.
  *
- * Agents offer them with every request, and most turns call none. The model cannot call a tool that
- * it is not shown, so nothing else of the request changes, and the reply says what was left out. A
- * request that needs such a tool is refused; a strict server refuses every request with one.
+ * Agents offer such tools with every request, and most turns call none. The model cannot call a
+ * tool that it does not see, so the rest of the request is unchanged, and the reply reports the
+ * tools that were left out. A request that needs such a tool is refused; a strict server refuses
+ * every request with one.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
 /** A part of a request without effect, and its refusal by a strict server. */
 export interface LeftOut {
-  /** For `tokenrail.warnings`. */
+  /** The text for `tokenrail.warnings`. */
   readonly warning: string
   readonly param: string
   readonly hint: string
@@ -27,10 +28,10 @@ const hostedTool = new RegExp(
   ].join("|")})(?:$|_)`,
 )
 
-/** Anthropic dates the tools that it defines. */
+/** Anthropic adds a date to the types of the tools that it defines. */
 const datedTool = /^[a-z][a-z_]*_\d{8}$/
 
-/** Whether a service runs tools of this type. */
+/** Returns whether a service runs tools of this type. */
 export function isHosted(type: unknown): type is string {
   return typeof type === "string" && (hostedTool.test(type) || datedTool.test(type))
 }
@@ -47,14 +48,14 @@ const hostedItems: ReadonlySet<string> = new Set([
   ...["text_editor_code_execution_tool_result", "mcp_tool_use", "mcp_tool_result", "advisor_tool_result"],
 ])
 
-/** Whether an item or a block of this type records the use of a service's tool. */
+/** Returns whether an item or a block of this type records the use of a service's tool. */
 export function isHostedItem(type: unknown): type is string {
   return typeof type === "string" && hostedItems.has(type)
 }
 
 const runIt = "Describe it as a function and run it yourself"
 
-/** A tool that is left out. `at` is its field. */
+/** Returns the record of a tool that is left out. `at` is its field. */
 export function toolLeftOut(type: string, at: string): LeftOut {
   return {
     warning: `${at}: ${quote(type)} is left out, no tool is run here. ${runIt}`,
@@ -63,14 +64,14 @@ export function toolLeftOut(type: string, at: string): LeftOut {
   }
 }
 
-/** `mcp_servers` of Anthropic's requests, whose tools its service would run. */
+/** `mcp_servers` of Anthropic's requests, whose tools Anthropic's service would run. */
 export const serversLeftOut: LeftOut = {
   warning: `mcp_servers is left out, no tool is run here. ${runIt}`,
   param: "mcp_servers",
   hint: runIt,
 }
 
-/** An item or a block that is left out. `at` is its field. */
+/** Returns the record of an item or a block that is left out. `at` is its field. */
 export function itemLeftOut(type: string, at: string): LeftOut {
   return {
     warning: `${at}: ${quote(type)} is left out, which tells of a tool that is not run here`,
@@ -79,7 +80,7 @@ export function itemLeftOut(type: string, at: string): LeftOut {
   }
 }
 
-/** Throws `Refusal` if something was left out. */
+/** Throws `Refusal` if any part was left out. */
 export function refuseLeftOut([first]: readonly LeftOut[]): void {
   if (first === undefined) return
   const { warning, param, hint } = first

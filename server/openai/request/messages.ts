@@ -1,8 +1,8 @@
 /**
- * Messages: from the wire to what a chat template reads.
+ * Converts messages of the wire to the messages that a chat template reads.
  *
- * Content is one text, or parts that are joined to one, of which there may be none. Images, audio
- * and files are refused; what else a message holds is left to the template.
+ * Content is one text, or a list of parts, which are joined and may be empty. Images, audio and
+ * files are refused. All other fields of a message are passed to the template.
  */
 import { z } from "zod"
 import type { Message } from "../../../runtime/index.ts"
@@ -12,7 +12,7 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 
 type Part = { type: "text"; text: string } | { type: "refusal"; refusal: string }
 
-// A predicate, which stops at the first wrong part: a union would make an error for each branch of
+// A predicate stops at the first wrong part, while a union would make an error for each branch of
 // each part.
 const content = z.custom<string | Part[]>(
   (value) => typeof value === "string" || (Array.isArray(value) && value.every(isPart)),
@@ -65,11 +65,11 @@ export const message = z.discriminatedUnion(
 )
 
 /**
- * Returns the messages that the template reads. Throws `Refusal`, also if the result of a tool
- * answers no earlier call.
+ * Returns the messages that the template reads. Throws `Refusal`, also if a tool result answers no
+ * earlier call.
  */
 export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] {
-  /** Names of the tools that were called, by the id of the call. */
+  /** Names of the called tools, by the id of the call. */
   const called = new Map<string, string>()
   return withCalls(sent).map((each, index) => {
     const read = toMessage(each, index)
@@ -90,8 +90,8 @@ export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] 
 }
 
 /**
- * OpenAI's older form of calls, `function_call` and the role `function`, in today's form. A result
- * belongs to the last call of its name. Throws `Refusal`.
+ * Converts OpenAI's older form of calls, `function_call` and the role `function`, to the present
+ * form. A result belongs to the last call of its name. Throws `Refusal`.
  */
 function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof message>[] {
   /** Ids of the calls that have no result yet, by the name of the function. */
@@ -105,7 +105,7 @@ function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof mes
         const what = `${param}: the message has tool_calls as well`
         throw new Refusal("invalid_value", what, { param, hint: "Send the calls as tool_calls alone" })
       }
-      // Some templates take ids of nine letters and digits only.
+      // Some templates accept only ids of nine letters and digits.
       const id = `call${String(++count).padStart(5, "0")}`
       open.set(call.name, id)
       return { ...rest, tool_calls: [{ id, type: "function", function: call }] }
@@ -131,7 +131,7 @@ function toMessage(raw: z.infer<typeof message>, index: number): Message {
   const read = { ...raw, role, content: flatten(raw.content) } as Message
   if (raw.role !== "assistant") return read
   delete read.function_call
-  // Templates ask whether there are calls by whether there is a list.
+  // Templates test for calls by the presence of the list.
   if (!raw.tool_calls?.length) delete read.tool_calls
   else {
     read.tool_calls = raw.tool_calls.map((call) =>
@@ -141,7 +141,9 @@ function toMessage(raw: z.infer<typeof message>, index: number): Message {
   return read
 }
 
-/** The call of a custom tool as templates know it, to which the tool is a function of one text. */
+/**
+ * Returns the call of a custom tool as templates expect it: as a function with one text argument.
+ */
 export function customCallShown(id: string, name: string, input: string): object {
   return { id, type: "function", function: { name, arguments: JSON.stringify({ input }) } }
 }
@@ -153,10 +155,10 @@ function flatten(content: z.infer<typeof message>["content"]): string {
   return content.map((part) => (part.type === "text" ? part.text : part.refusal)).join("\n")
 }
 
-/** A text that is proposed as the answer. */
+/** A text that the client predicts as the answer. */
 export const prediction = z.looseObject({ type: z.literal("content"), content })
 
-/** Throws `Refusal` when it is above its bound. */
+/** Returns the predicted text. Throws `Refusal` if it is above its bound. */
 export function readPrediction(raw: z.infer<typeof prediction>): string {
   const text = flatten(raw.content)
   checkBound(wholeBounds.prediction, text.length)

@@ -1,11 +1,11 @@
 /**
  * Other servers' names for fields that change the distribution, the end or the length of an answer.
  *
- * A name that has a field here is read as that field, by the rule of the server that it comes from.
- * A name without one is refused with the nearest field, unless its value asks for nothing. No name
- * is ignored: the answer would have another distribution than the requested one. Sources: the
- * server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui, Text
- * Generation Inference and transformers.
+ * A name whose field exists here is read as that field, with the meaning that it has on the other
+ * server. Any other name is refused with the nearest field as a hint, unless its value asks for no
+ * effect. No name is ignored: the answer would have another distribution than the requested one.
+ * Sources: the server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui,
+ * Text Generation Inference and transformers.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -15,7 +15,8 @@ import { isSamplers, readSamplers } from "./samplers.ts"
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Names of the same field, our own first; where there are several, the first that the endpoint has.
+ * Names of the same field, our own names first. If there are several, the first that the endpoint
+ * has is used.
  */
 const renamed: readonly (readonly [own: readonly string[], peers: readonly string[]])[] = [
   [["temperature"], ["temp"]],
@@ -43,14 +44,14 @@ const renamed: readonly (readonly [own: readonly string[], peers: readonly strin
 /** Budgets that a negative value leaves unset. */
 const unbounded = new Set(["n_predict", "num_predict", "max_new_tokens", "reasoning_budget"])
 
-/** Tokens that llama.cpp's penalties see by default. */
+/** Number of tokens that llama.cpp's penalties read by default. */
 const peerWindow = 64
 
 const nothing = "Leave it out"
 const filters = "Use min_p, top_p, typical_p or top_n_sigma"
 const window = "Use repetition_penalty and penalty_window"
 
-/** Without a stage here: [values that ask for nothing, the way out]. */
+/** Fields without a stage here: [values that ask for no effect, hint]. */
 export const refusedPeers: RefusedKeys = {
   min_keep: [[0, 1], `${filters}: each keeps one token at least`],
   tfs_z: [[1], filters],
@@ -124,15 +125,15 @@ export const refusedPeers: RefusedKeys = {
   safe_prompt: [[false], "Send a system message"],
 }
 
-/** Whether an endpoint with these fields generates text. */
+/** Returns whether an endpoint with these fields generates text. */
 export function generates(honoured: Fields): boolean {
   return Object.hasOwn(honoured, "temperature")
 }
 
 /**
- * The fields of a body with the names of other servers read as `honoured` ones. Throws `Refusal`
- * where two names of a field ask for different values, where the endpoint has no such field, and
- * for a name that is one of `honoured` but for its spelling.
+ * Returns the fields of a body, with the names of other servers replaced by those of `honoured`.
+ * Throws `Refusal` if two names of a field ask for different values, if the endpoint has no such
+ * field, or if a name is a different spelling of one in `honoured`.
  */
 export function readPeers(body: Fields, honoured: Fields): Fields {
   if (!generates(honoured)) return body
@@ -165,12 +166,15 @@ function rename(
   }
   delete fields[peer]
   if (unbounded.has(peer) && typeof given === "number" && given < 0) {
-    // Elsewhere null means this.
+    // Only completions need a value: on other endpoints an unset budget is unbounded.
     if (Object.hasOwn(honoured, "echo")) put(fields, peer, target, Number.MAX_SAFE_INTEGER)
   } else put(fields, peer, target, target === "stop_sequences" && typeof given === "string" ? [given] : given)
 }
 
-/** Gives `own` the value of `peer`, unless it has one already. Throws `Refusal` if they differ. */
+/**
+ * Sets `own` to the value of `peer`, unless it is set already. Throws `Refusal` if the values
+ * differ.
+ */
 function put(fields: Record<string, unknown>, peer: string, own: string, value: unknown): void {
   if (value === null || value === undefined) return
   const known = fields[own]
@@ -184,7 +188,7 @@ function put(fields: Record<string, unknown>, peer: string, own: string, value: 
 }
 
 /**
- * llama.cpp's penalties: over the last 64 tokens of prompt and answer, where nothing else is said.
+ * Applies the default of llama.cpp's penalties: they read the last 64 tokens of prompt and answer.
  */
 function readPenalties(fields: Record<string, unknown>): void {
   const isPeer = fields.repeat_penalty !== undefined && fields.repeat_penalty !== null
@@ -241,7 +245,7 @@ function refuseOrder(fields: Fields, peer: string): void {
   })
 }
 
-/** Without sampling an answer is greedy, whatever temperature stands beside it. */
+/** Makes the answer greedy if sampling is off, whatever the temperature is. */
 function readDoSample(fields: Record<string, unknown>): void {
   const { do_sample: samples } = fields
   delete fields.do_sample
@@ -253,7 +257,7 @@ function readDoSample(fields: Record<string, unknown>): void {
   }
 }
 
-/** Beams by the name of transformers, where one is none. */
+/** Reads the number of beams under the name of transformers, in which one beam means no search. */
 function readBeams(fields: Record<string, unknown>): void {
   const { num_beams: beams } = fields
   delete fields.num_beams
@@ -262,7 +266,7 @@ function readBeams(fields: Record<string, unknown>): void {
   put(fields, "num_beams", "use_beam_search", true)
 }
 
-/** Throws `Refusal` for `topP` and the like. */
+/** Throws `Refusal` for a name like `topP`. */
 function refuseMisspelt(key: string, honoured: Fields): void {
   const own = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll("-", "_")
   if (own === key || !Object.hasOwn(honoured, own)) return

@@ -1,10 +1,12 @@
 /**
- * Policies: how a constrained text may be spelt, as the wire names them, and as the compiler does.
+ * Policies: how a constrained text may be spelt. They have names on the wire, and names in the
+ * compiler.
  *
- * A policy narrows spellings, never values, but for `open_objects`, which says what objects mean
- * that leave it unsaid. They come in the request's `tokenrail` object, or inside
- * `structured_outputs` together with the two switches that vLLM has there, or from the flags of the
- * command line. A value that asks for more than today's engine does is refused with a way out.
+ * A policy restricts spellings, never values. The exception is `open_objects`, which gives a
+ * meaning to objects that do not say whether they allow further properties. Policies come in the
+ * request's `tokenrail` object, inside `structured_outputs` together with the two switches that
+ * vLLM has there, or from the flags of the command line. A value that the engine does not support
+ * is refused with a hint.
  */
 import { z } from "zod"
 import type { CompileOptions, GenerateOptions } from "../../../runtime/index.ts"
@@ -12,7 +14,7 @@ import { type PolicyName, type PolicyWord, policyWords } from "../../../runtime/
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
-/** One of a policy's words, or an older word for one. */
+/** Accepts one of a policy's values, or an older name of one. */
 function words<Name extends PolicyName>(name: Name): z.ZodType<PolicyWord<Name>> {
   const { words, older } = policyWords[name]
   const error = `Invalid option: expected one of ${words.map((word) => quote(word)).join("|")}`
@@ -48,7 +50,7 @@ const vllmFlags = z.strictObject({
   whitespace_pattern: z.string().nullish(),
 })
 
-/** Policies that ask for more than today's engine does: the value, the way out. */
+/** Values that the engine does not support yet: field, value, hint. */
 const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
   [
     "additional",
@@ -73,7 +75,7 @@ export interface Policies {
   generate: GenerateOptions
 }
 
-/** The policies of a request's body. Throws `Refusal`. */
+/** Returns the policies of a request's body. Throws `Refusal`. */
 export function readPolicies(value: Record<string, unknown>): Policies {
   const outputs = (value.structured_outputs ?? {}) as Record<string, unknown>
   const pick = (keys: string[]) =>
@@ -134,7 +136,8 @@ export function readPolicies(value: Record<string, unknown>): Policies {
 function fromPattern(pattern: unknown): "none" | "any" | null {
   if (pattern == null) return null
   if (pattern === "") return "none"
-  // A class of white space, repeated: the letters may be escapes or the characters themselves.
+  // Matches a repeated class of white space. Its letters may be escapes or the characters
+  // themselves.
   if (typeof pattern === "string" && /^(\\s|\[( |\n|\t|\r|\\n|\\t|\\r|\\s)+\])\*$/.test(pattern)) return "any"
   throw new Refusal("unsupported_parameter", `whitespace pattern ${quote(pattern)} is not supported here`, {
     param: "guided_whitespace_pattern",

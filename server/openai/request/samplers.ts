@@ -1,11 +1,11 @@
 /**
- * llama.cpp's `samplers`: the stages that run, in their order, as names or as one letter each. A
- * stage that is not named is off, whatever its own field says.
+ * llama.cpp's `samplers`: the stages to run in this order, as names or as one letter each. A stage
+ * that is not named is off, whatever the value of its own field.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
-/** Our stage, llama.cpp's other names for it and its letter, and the values that turn it off. */
+/** Our stage, llama.cpp's names for it and its letter, and the values that turn it off. */
 const stages: readonly (readonly [
   stage: string,
   names: readonly string[],
@@ -33,7 +33,7 @@ const stages: readonly (readonly [
   ["temperature", ["temperature", "temp"], "t", { temperature: 1, dynatemp_range: 0 }],
 ]
 
-/** It draws, so it runs last wherever it is named. */
+/** This stage draws, so it runs last wherever it is named. */
 const last = { names: ["adaptive_p", "adaptive-p"], letter: "a", off: { adaptive_target: null } }
 
 export function isSamplers(value: unknown): value is string | readonly string[] {
@@ -43,8 +43,8 @@ export function isSamplers(value: unknown): value is string | readonly string[] 
 }
 
 /**
- * A permutation of all stages, those that are named first, and fields that turn the others off.
- * Throws `Refusal`.
+ * Returns a permutation of all stages that begins with the named ones, and the fields that turn the
+ * others off. Throws `Refusal`.
  */
 export function readSamplers(samplers: string | readonly string[]): {
   order: string[]

@@ -1,20 +1,20 @@
 /**
- * A lone surrogate is not text: no tokenizer, header or stop string can hold it.
+ * Refuses lone surrogates, which are not text: no tokenizer, header or stop string can hold one.
  *
- * JSON can spell one (`"\ud83d"`), JavaScript can carry it, and then it fails where a URI, UTF-8 or
- * a regular expression is made of it. So it is refused first. Schemas are left to the compiler,
- * which knows its meaning there.
+ * JSON can spell a lone surrogate (`"\ud83d"`) and JavaScript can hold it, but conversion to a URI,
+ * UTF-8 or a regular expression fails later. So it is refused first. Schemas are left to the
+ * compiler, which handles it there.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
-/** Throws `Refusal` where a string or a key inside of `value` holds half a surrogate pair. */
+/** Throws `Refusal` if a string or a key inside `value` holds half a surrogate pair. */
 export function refuseHalfPairs(value: unknown, field: string): void {
   const place = placeOfHalfPair(value)
   if (place !== null) throw halfPair(`${field}${place}`)
 }
 
-/** The refusal of the text at `place`. */
+/** Returns the refusal of the text at `place`. */
 export function halfPair(place: string): Refusal {
   return new Refusal("invalid_value", `${place} holds half of a surrogate pair, which is no character`, {
     param: place,
@@ -23,7 +23,7 @@ export function halfPair(place: string): Refusal {
 }
 
 /**
- * The way from the value to the string, as one would write it in code; null when every string is
+ * Returns the path from the value to the string in the notation of code, or null if every string is
  * text.
  */
 function placeOfHalfPair(value: unknown): string | null {

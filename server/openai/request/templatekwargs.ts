@@ -1,17 +1,17 @@
 /**
  * `chat_template_kwargs`: further variables for the model's own chat template.
  *
- * They set variables that a template has of its own (`enable_thinking`, `builtin_tools`). They
- * cannot set what the server gives the template (the messages, the tools, the special tokens) or
- * what a request may not choose (the template itself). Values are few and short, since a template
- * may repeat them any number of times.
+ * They set variables that a template defines itself (`enable_thinking`, `builtin_tools`). They
+ * cannot set the variables that the server sets (the messages, the tools, the special tokens) or
+ * choose the template itself. The number and length of values are bounded, because a template may
+ * repeat them any number of times.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { checkBound, extentOf, wholeBounds } from "./bounds.ts"
 
-/** Names that the server sets, that the caller may not choose, and that Jinja defines. */
+/** Names that the server sets, that the caller may not set, and that Jinja defines. */
 const reserved = new Set([
   ...[
     "messages",
@@ -40,8 +40,8 @@ const reserved = new Set([
 ])
 
 /**
- * Checks an object whose number of keys has been checked, see bounds.ts. Throws `Refusal` naming
- * the key.
+ * Checks an object whose number of keys has already been bounded, see bounds.ts. Throws `Refusal`
+ * that names the key.
  */
 export function checkTemplateKwargs(kwargs: object): void {
   const { kwargs: values, kwargsUnits: units, kwargsLevels: levels } = wholeBounds
@@ -76,7 +76,10 @@ export function templateOptionsOf(
   return { templateOptions: { variables } }
 }
 
-/** Units of the strings and keys in a value. Throws `Refusal` on a number that is none. */
+/**
+ * Returns the total units of the strings and keys in a value. Throws `Refusal` for a number that is
+ * not finite.
+ */
 function unitsOf(value: unknown, field: string): number {
   if (typeof value === "string") return value.length
   if (typeof value === "number" && !Number.isFinite(value)) {

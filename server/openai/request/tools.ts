@@ -1,10 +1,10 @@
 /**
  * Tools of a chat request: from the wire to the engine's options of a turn.
  *
- * The shape is checked here, so that each mistake is named by its field; what a tool's schema says
- * is read by the compiler, from the body's text, in which number spelling and key order survive.
- * What any shape of a tool holds (a name of its own, a schema) is checked by functions that
- * /v1/responses shares, whose tools are flat.
+ * The form is checked here, so that each mistake is reported by its field. The compiler reads a
+ * tool's schema from the text of the body, which preserves number spelling and key order. The
+ * checks that apply to all forms of a tool (a unique name, a schema) are functions that
+ * /v1/responses uses too; its tools are flat.
  */
 import { isToolName, type TurnOptions, toolNameForm } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -60,7 +60,7 @@ function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string
   return parameters === null ? tool : { ...tool, function: { ...inner, parameters } }
 }
 
-/** A name that no other tool has. Throws `Refusal`. */
+/** Adds a name to `names`. Throws `Refusal` if it is invalid or taken by another tool. */
 export function takeName(name: unknown, param: string, names: Set<string>): asserts name is string {
   checkName(name, param)
   if (names.has(name)) {
@@ -73,8 +73,8 @@ export function takeName(name: unknown, param: string, names: Set<string>): asse
 }
 
 /**
- * The text of a function's schema, which stands in the body at `path`; null: it takes no arguments.
- * Throws `Refusal`.
+ * Returns the text of a function's schema, which is in the body at `path`, or null if the function
+ * takes no arguments. Throws `Refusal`.
  */
 export function readParameters(
   body: RequestBody,
@@ -90,7 +90,7 @@ export function readParameters(
   return body.text([...path, "parameters"])
 }
 
-/** Throws `Refusal` for a kind of tool that a model's text cannot call. */
+/** Returns the refusal of a kind of tool that a model's text cannot call. */
 export function noTool(type: unknown, param: string): Refusal {
   const said = type === undefined ? "missing" : quote(type)
   const isRun = isHosted(type)
@@ -113,8 +113,8 @@ export function checkName(name: unknown, param: string): asserts name is string 
 }
 
 /**
- * Refuses calls that other programs make, and calls without a waiting caller: both need more than a
- * grammar. Throws `Refusal`.
+ * Throws `Refusal` for calls by other programs and for calls without a waiting caller: both need
+ * more than a grammar.
  */
 export function refuseForeign(fields: Record<string, unknown>, at: string): void {
   if (fields.async === true) {
@@ -135,7 +135,7 @@ export function refuseForeign(fields: Record<string, unknown>, at: string): void
 }
 
 /**
- * The choices that name no tool, by the words for them. "any" is Mistral's and Anthropic's word for
+ * The choices that name no tool, by their words. "any" is Mistral's and Anthropic's word for
  * required.
  */
 const choiceWords = new Map<unknown, string>([
@@ -163,7 +163,7 @@ export function readChoiceWord(choice: unknown, hint: string): string | null {
   })
 }
 
-/** `tool_choice`, checked against the tools that are left. Throws `Refusal`. */
+/** Returns `tool_choice` after checking it against the remaining tools. Throws `Refusal`. */
 function readChoice(choice: unknown, tools: readonly unknown[], leftOut: LeftOut[] = []): unknown {
   const param = "tool_choice"
   if (choice === undefined || choice === null) return null
@@ -183,7 +183,7 @@ function readChoice(choice: unknown, tools: readonly unknown[], leftOut: LeftOut
 }
 
 /**
- * `allowed_tools` without those that are left out; null where none is left that may be called.
+ * Returns `allowed_tools` without the tools that are left out, or null if no callable tool remains.
  * Throws `Refusal`.
  */
 function withoutHosted(
@@ -199,8 +199,8 @@ function withoutHosted(
 }
 
 /**
- * The allowed tools that may be called; null where all of them are left out, and a call is not
- * required. Throws `Refusal`.
+ * Returns the allowed tools that may be called, or null if all of them are left out and a call is
+ * not required. Throws `Refusal`.
  */
 export function allowedTools(
   tools: readonly unknown[],
@@ -225,7 +225,7 @@ export function noSuchTool(name: string, param: string, known: readonly unknown[
   })
 }
 
-/** Throws where a call is asked for and no tool is left that could be called. */
+/** Returns the refusal of a required call for which no callable tool remains. */
 export function needsTools([first]: readonly LeftOut[] = []): Refusal {
   const param = "tool_choice"
   if (first === undefined) {
@@ -243,7 +243,9 @@ function nameOf(tool: unknown): unknown {
   return fields[String(type)]?.name
 }
 
-/** The names that a choice holds, each with its field. Throws `Refusal` where it is none. */
+/**
+ * Returns the names in a choice, each with its field. Throws `Refusal` if the choice is malformed.
+ */
 function namesIn(choice: Record<string, unknown>): [name: unknown, field: string][] {
   const param = "tool_choice"
   const { type } = choice

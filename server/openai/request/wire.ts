@@ -2,7 +2,7 @@
  * Predicates over values from the wire.
  */
 
-/** Whether a value is an object with fields. */
+/** Returns whether a value is an object with fields. */
 export function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }

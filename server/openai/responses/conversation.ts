@@ -1,9 +1,10 @@
 /**
- * A conversation: from the items of a request, and of the responses that it goes on from, to what a
- * chat template reads.
+ * Converts the items of a request, and those of the responses that it continues, to the messages
+ * that a chat template reads.
  *
- * A turn of the assistant is several items here (a reasoning, a message, calls) and one message
- * there. A new message begins where an item could not follow the last one in a turn.
+ * A turn of the assistant consists of several items (a reasoning, a message, calls), but it is one
+ * message for the template. A new message begins where an item cannot follow the previous one in
+ * the same turn.
  */
 import type { Message } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
@@ -22,7 +23,7 @@ export interface Asked {
 
 interface Conversation {
   messages: Message[]
-  /** The request's own items, references resolved. */
+  /** The request's own items, with references resolved. */
   input: Item[]
 }
 
@@ -46,7 +47,7 @@ export function conversationOf(
   return { messages: messages.all, input }
 }
 
-/** The items of a response and of those before it, the oldest first. */
+/** Returns the items of a response and of those before it, the oldest first. */
 function replay(id: string, scope: ResponseScope): Item[] {
   const param = "previous_response_id"
   const chain: StoredResponse[] = []
@@ -60,16 +61,16 @@ function replay(id: string, scope: ResponseScope): Item[] {
 }
 
 /**
- * Ranks of items: within one turn, no item follows one of higher rank; within one message, no item
- * follows one of its own rank either.
+ * Ranks of items: within one turn, no item follows one of higher rank. Within one message, an item
+ * may follow one of its own rank only if both are calls.
  */
 const ranks = { reasoning: 0, message: 1, function_call: 2, custom_tool_call: 2 } as const
 
 class Messages {
   readonly all: Message[] = []
-  /** Rank of the last item of the assistant's turn; null: no turn is open. */
+  /** Rank of the last item of the assistant's turn, or null if no turn is open. */
   private rank: number | null = null
-  /** Names of the tools that were called, by the id of the call. */
+  /** Names of the called tools, by the id of the call. */
   private readonly called = new Map<string, string>()
 
   push(message: Message): void {
@@ -77,7 +78,7 @@ class Messages {
     this.rank = null
   }
 
-  /** `at` is the field of the item. */
+  /** Adds an item. `at` is its field. */
   add(item: Item, at: string): void {
     if ("output" in item) {
       const { call_id: id, output } = item

@@ -1,8 +1,8 @@
 /**
  * `POST /v1/responses` and `/v1/responses/input_tokens`.
  *
- * The life of a request is that of chat: body ▸ fields ▸ conversation ▸ constraint ▸ admission ▸
- * text ▸ reply. The store is read between the body, which a thread may read, and the engine.
+ * A request passes the steps of chat: body ▸ fields ▸ conversation ▸ constraint ▸ admission ▸ text
+ * ▸ reply. The body may be read in a thread; after it, the conversation is looked up in the store.
  */
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { type ErrorContext, errorResponse, toHttpError } from "../../errors.ts"
@@ -17,7 +17,7 @@ import { Running } from "./running.ts"
 import type { ResponseStore } from "./store.ts"
 import { type FlatTools, requestPath } from "./tools.ts"
 
-/** One response. Never rejects: every failure is a response of HTTP. */
+/** Replies with one response. Never rejects: every failure is a response of HTTP. */
 export async function createResponse(
   engine: Engine,
   request: Request,
@@ -59,8 +59,8 @@ export async function createResponse(
 }
 
 /**
- * The tokens that the prompt of a response would have. Never rejects: every failure is a response
- * of HTTP.
+ * Replies with the number of tokens that the prompt of a response would have. Never rejects: every
+ * failure is a response of HTTP.
  */
 export async function countInput(
   engine: Engine,
@@ -92,7 +92,8 @@ function toolContext(tools: FlatTools): ErrorContext {
 }
 
 /**
- * The last event of a stream is the whole response: of both the rows are bounded. Throws `Refusal`.
+ * Bounds the rows of log-probabilities, because the reply and the last event of a stream hold the
+ * whole response. Throws `Refusal`.
  */
 function checkRows({ options, topLogprobs }: ResponsesRequest, contextLength: number): void {
   if (topLogprobs === null) return

@@ -2,9 +2,9 @@
  * The fields of `POST /v1/responses` and `/v1/responses/input_tokens`: from a JSON object to a
  * checked request.
  *
- * What responses share with the other endpoints is in ../request/fields.ts, items are read in
- * items.ts and tools in tools.ts. The request is plain data, so that it can be read in a thread;
- * what it refers to is looked up afterwards.
+ * The fields shared with the other endpoints are in ../request/fields.ts; items.ts reads items, and
+ * tools.ts reads tools. The request consists of JSON values, so that it can be read in a thread;
+ * references are looked up afterwards.
  */
 import { z } from "zod"
 import type { GenerateOptions, TurnOptions } from "../../../runtime/index.ts"
@@ -35,16 +35,16 @@ import { echoedTools, type FlatTools, readFlatTools } from "./tools.ts"
 export const words: EndpointWords = { api: "openai", prompt: "input", maxTokens: "max_output_tokens" }
 
 export interface ResponsesRequest extends GenerationRequest, Asked {
-  /** Alternatives a row, or null: no log-probabilities in the reply. */
+  /** Number of alternatives in each row, or null for a reply without log-probabilities. */
   topLogprobs: number | null
   tools: FlatTools
-  /** Whether the response is kept for later requests. */
+  /** Whether the response is stored for later requests. */
   stores: boolean
   /** Fields of the request that the reply repeats. */
   echo: Readonly<Record<string, unknown>>
 }
 
-/** A request whose tokens are counted. */
+/** A request for a count of its tokens. */
 interface CountRequest extends Asked {
   model: string | null
   tools: FlatTools
@@ -52,7 +52,7 @@ interface CountRequest extends Asked {
   ignored: string[]
 }
 
-/** Fields that are spelt differently here, or not offered. */
+/** Fields with another name here, and fields without support. */
 const refused: RefusedKeys = {
   response_format: [[], "Use text.format"],
   messages: [[], "Send them as input"],
@@ -103,7 +103,7 @@ const countFields = z.object({ ...promptFields, model: z.string().min(1).nullish
 
 type PromptFields = z.infer<z.ZodObject<typeof promptFields>>
 
-/** The checked request, its constraint and the policies beside it. Throws `Refusal`. */
+/** Returns the checked request, its constraint and its policies. Throws `Refusal`. */
 export function parseResponse(body: RequestBody): { response: ResponsesRequest } & ConstraintRequest {
   const read = readFields(body, responseFields, refused)
   const { fields } = read
@@ -132,7 +132,7 @@ export function parseResponse(body: RequestBody): { response: ResponsesRequest }
   return { response, ...readConstraint(body, formatPath) }
 }
 
-/** Throws `Refusal`. */
+/** Returns the checked request for a count. Throws `Refusal`. */
 export function parseCountResponse(body: RequestBody): CountRequest {
   const { fields, ignored } = readFields(body, countFields, refused)
   const { generate } = readConstraint(body, formatPath).policies
@@ -148,7 +148,7 @@ function readPrompt(
   fields: PromptFields,
   leftOut: LeftOut[],
 ): { asked: Asked; tools: FlatTools; options: TurnOptions & Pick<GenerateOptions, "templateOptions"> } {
-  // zod leaves out a key that is named `__proto__`.
+  // zod omits a key named `__proto__`, so the original object is checked.
   checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
   const tools = readFlatTools(body, leftOut)
   return {
@@ -175,8 +175,8 @@ const configurationUpdate = z.looseObject({
 })
 
 /**
- * The effort of the last `configuration_update` among the items; null: there is none. Throws
- * `Refusal`.
+ * Returns the effort of the last `configuration_update` among the items, or null if there is none.
+ * Throws `Refusal`.
  */
 function updatedEffort({ value: { input } }: RequestBody): string | null {
   if (!Array.isArray(input)) return null
@@ -202,7 +202,10 @@ function updatedEffort({ value: { input } }: RequestBody): string | null {
   return effort
 }
 
-/** Log-probabilities are asked for by `include`; alternatives alone ask for them as well. */
+/**
+ * Returns the number of alternatives, or null without log-probabilities. `include` asks for
+ * log-probabilities, and so does a number of alternatives alone.
+ */
 function readLogprobs({
   include,
   top_logprobs: top,
@@ -217,7 +220,7 @@ function readLogprobs({
   return null
 }
 
-/** Texts by names, as OpenAI bounds them. Throws `Refusal`. */
+/** Returns the metadata: named texts, within OpenAI's bounds. Throws `Refusal`. */
 function readMetadata(metadata: unknown): object {
   if (metadata === undefined || metadata === null) return {}
   if (!isFields(metadata)) {

@@ -1,16 +1,16 @@
 /**
- * Items, of which the input and the output of a response consist: from the wire to a checked form.
+ * The items that form the input and the output of a response: from the wire to a checked form.
  *
- * An item is a message, a call, the result of a call, a reasoning, or a reference to an item that
- * is stored. Required fields are checked by name, and only known fields are kept, so that the size
- * of a stored item is known.
+ * An item is a message, a call, the result of a call, a reasoning, or a reference to a stored item.
+ * Required fields are checked by name, and only known fields are kept, so that the size of a stored
+ * item is known.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { isHostedItem, itemLeftOut, type LeftOut } from "../request/leftout.ts"
 import { isFields } from "../request/wire.ts"
 
-/** A piece of a message or of a result. */
+/** A part of a message or of a result. */
 export type Part =
   | { type: "input_text"; text: string }
   | { type: "output_text"; text: string; annotations: readonly []; logprobs: unknown }
@@ -34,9 +34,9 @@ export interface CallItem {
   call_id: string
   name: string
   namespace?: string
-  /** Of a function: a JSON text. */
+  /** For a function: a JSON text. */
   arguments?: string
-  /** Of a custom tool. */
+  /** For a custom tool. */
   input?: string
 }
 
@@ -61,13 +61,13 @@ interface ReferenceItem {
   id: string
 }
 
-/** What a conversation consists of. */
+/** An element of a conversation. */
 export type Item = MessageItem | CallItem | ResultItem | ReasoningItem
 export type InputItem = Item | ReferenceItem
 
 /**
- * `input`: one text of the user, or items. Items that record the use of a service's tools are added
- * to `leftOut`, and so are results of such calls. Throws `Refusal`.
+ * Reads `input`: one text of the user, or items. Adds items that record the use of a service's
+ * tools, and results of such calls, to `leftOut`. Throws `Refusal`.
  */
 export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }]
@@ -83,7 +83,8 @@ export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] 
   const read = input.flatMap((item, i) => {
     const at = `input[${i}]`
     if (!isFields(item)) return [readItem(item, at)]
-    // Read by tools.ts and fields.ts: they are about the turn, not a part of the conversation.
+    // Read by tools.ts and fields.ts, because they concern the turn and are not part of the
+    // conversation.
     if (item.type === "additional_tools" || item.type === "configuration_update") return []
     const isResult = typeof item.type === "string" && item.type.endsWith("_output")
     if (!isHostedItem(item.type) && !(isResult && hostedCalls.has(item.call_id))) return [readItem(item, at)]
@@ -97,7 +98,7 @@ export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] 
 
 function readItem(item: unknown, at: string): InputItem {
   if (!isFields(item)) throw wrong(at, "must be an object")
-  // Clients leave it out of messages, and of references.
+  // Clients omit the type of messages and of references.
   const type = item.type ?? (item.role === undefined ? "item_reference" : "message")
   switch (type) {
     case "message":
@@ -157,7 +158,7 @@ function readCall(item: Record<string, unknown>, type: CallItem["type"], at: str
   }
 }
 
-/** Thoughts that only their author can read are left out. */
+/** Returns the reasoning without encrypted thoughts, which only their author can read. */
 function readReasoning(item: Record<string, unknown>, at: string): ReasoningItem {
   const { content } = item
   return {
@@ -225,7 +226,7 @@ function wrong(param: string, what: string, hint?: string): Refusal {
   return new Refusal("invalid_value", `${param} ${what}`, hint === undefined ? { param } : { param, hint })
 }
 
-/** Items as lists of them show them: each with an id, texts as parts. */
+/** Returns an item in the form of a list: with an id, and with texts as parts. */
 export function listedItem(item: Item & { id: string }): object {
   if (item.type !== "message") return { status: "completed", ...item }
   const { content } = item

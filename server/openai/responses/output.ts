@@ -1,8 +1,8 @@
 /**
- * The output of a response: from the events of a generation to items, and to the events by which
- * they grow.
+ * Converts the events of a generation to the items of a response, and to the stream events by which
+ * these items grow.
  *
- * A whole reply and a stream are made by the same walk: the reply has the items that the events
+ * The same code makes a whole reply and a stream: the reply consists of the items that the events
  * have built.
  */
 import type { GenerationEvent, TokenLogprobs } from "../../../runtime/index.ts"
@@ -12,15 +12,15 @@ import type { CallItem, MessageItem, Part, ReasoningItem } from "./items.ts"
 import type { FlatTool } from "./tools.ts"
 
 interface OutputOptions {
-  /** Rows of the reply; null: there are none. */
+  /** Returns rows of log-probabilities; null if the reply has none. */
   rowsOf: ((logprobs: readonly TokenLogprobs[]) => LogprobRow[]) | null
-  /** A tool as the request has it, by its name in the turn. */
+  /** Returns a tool of the request by its name in the turn. */
   toolOf: (name: string) => FlatTool | undefined
-  /** The answer is what a constraint asks for. */
+  /** Whether the answer follows a constraint. */
   isConstrained: boolean
 }
 
-/** An event, without its number. */
+/** A stream event, without its sequence number. */
 export interface ResponseEvent {
   type: string
   [field: string]: unknown
@@ -43,16 +43,16 @@ export class Output {
   readonly items: OutputItem[] = []
   private readonly options: OutputOptions
   private open: OpenText | null = null
-  /** Indices of the calls that still grow among the items. */
+  /** Index of each unfinished call among the items. */
   private readonly calls = new Map<number, number>()
-  /** Of tokens that came before the text that they stand for. */
+  /** Rows of tokens whose text has not arrived yet. */
   private heldRows: LogprobRow[] = []
 
   constructor(options: OutputOptions) {
     this.options = options
   }
 
-  /** Returns the events that an event of the generation adds. */
+  /** Returns the stream events for an event of the generation. */
   *take(event: Piece): Generator<ResponseEvent> {
     switch (event.type) {
       case "text":
@@ -74,7 +74,7 @@ export class Output {
     }
   }
 
-  /** Ends the output. An answer without text is an empty message. */
+  /** Ends the output. An answer without text gets an empty message. */
   *end(event: Extract<GenerationEvent, { type: "finish" }>): Generator<ResponseEvent> {
     const status = event.finishReason === "stop" ? "completed" : "incomplete"
     if (this.items.every(({ type }) => type === "reasoning")) {
@@ -145,7 +145,7 @@ export class Output {
     }
   }
 
-  /** `more` holds further fields of the last event. */
+  /** Closes the open text. `more` holds further fields of the last event. */
   private *closeText(status: "completed" | "incomplete", more: object = {}): Generator<ResponseEvent> {
     const { open } = this
     if (open === null) return
@@ -192,7 +192,7 @@ export class Output {
     if (at === undefined || text === "") return
     const item = this.items[at] as Own<CallItem>
     const said = item.type === "function_call" ? "arguments" : "input"
-    // A new object: the events before hold the old one.
+    // A new object, because earlier events hold the old one.
     this.items[at] = { ...item, [said]: `${item[said]}${text}` }
     yield {
       type: `response.${callEvents[item.type]}.delta`,
@@ -234,7 +234,7 @@ function outputText(text: string, logprobs: unknown): Part {
   return { type: "output_text", text, annotations: [], logprobs }
 }
 
-/** `msg_…`, which no other item has. */
+/** Returns a unique id such as `msg_…`. */
 export function newId(prefix: string): string {
   return `${prefix}_${crypto.randomUUID().replaceAll("-", "")}`
 }

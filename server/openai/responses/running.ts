@@ -1,9 +1,9 @@
 /**
- * A response under way, and its two renderings: the object that it ends as, and the events by which
- * it comes.
+ * A running response, rendered as the final object or as a stream of events.
  *
- * It is found by its id from its first event on, so that it can be looked at and cancelled; when it
- * has ended it is stored before its last event is sent, so that the next request can go on from it.
+ * From its first event on, a running response is found by its id and can be read and cancelled.
+ * When it has ended, it is stored before its last event is sent, so that the next request can
+ * continue from it.
  */
 import type { Engine, GenerateResult, Generation, GenerationEvent } from "../../../runtime/index.ts"
 import { type ErrorContext, toHttpError } from "../../errors.ts"
@@ -26,11 +26,11 @@ interface RunningOptions {
   request: ResponsesRequest
   generation: Generation
   seed: bigint
-  /** What the request brought. */
+  /** The input items of the request. */
   input: readonly Item[]
   isConstrained: boolean
   scope: ResponseScope
-  /** For what goes wrong behind the status line. */
+  /** The context for errors that occur after the status line. */
   context: ErrorContext
 }
 
@@ -67,7 +67,7 @@ export class Running implements RunningResponse {
     this.options.generation.cancel()
   }
 
-  /** The whole reply. Rejects with the error of the generation. */
+  /** Returns the whole reply. Rejects with the error of the generation. */
   async whole(headers: Record<string, string>): Promise<Response> {
     try {
       for await (const _ of this.walk());
@@ -80,7 +80,7 @@ export class Running implements RunningResponse {
     }
   }
 
-  /** The events of a stream, each with its number. A failure is two of them. */
+  /** Yields the numbered events of a stream. A failure is reported by two events. */
   async *events(): AsyncGenerator<ResponseEvent> {
     let count = 0
     const numbered = ({ type, ...fields }: ResponseEvent) => ({ type, sequence_number: count++, ...fields })
@@ -94,7 +94,7 @@ export class Running implements RunningResponse {
     } catch (error) {
       const { code, message, param } = toHttpError(error, this.options.context).body.error
       yield numbered({ type: "error", code, message, param })
-      // Its codes are few.
+      // OpenAI defines only a few codes for this event.
       const told = { code: "server_error", message }
       yield numbered({ type: "response.failed", response: this.object({ status: "failed", error: told }) })
     } finally {
@@ -123,7 +123,7 @@ export class Running implements RunningResponse {
       const own = input.map((item) => ({ ...item, id: item.id ?? newId(prefixes[item.type]) }))
       const made = own.filter((_, i) => input[i].id === undefined)
       scope.put({
-        // Rows of log-probabilities are larger than all the rest.
+        // Log-probabilities are not stored, because they are larger than the rest.
         response: { ...response, output: withRows(response.output, () => []) },
         input: own,
         previousId: request.previousResponseId,
@@ -175,7 +175,7 @@ const prefixes: Record<Item["type"], string> = {
   custom_tool_call_output: "ctco",
 }
 
-/** Items whose rows of log-probabilities are others. */
+/** Returns the items with their rows of log-probabilities replaced. */
 function withRows(items: readonly Item[], make: (rows: readonly unknown[]) => unknown): OutputItem[] {
   return (items as OutputItem[]).map((item) => {
     if (item.type !== "message" || typeof item.content === "string") return item

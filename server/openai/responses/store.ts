@@ -1,11 +1,12 @@
 /**
- * The responses that a server remembers: those that have ended, as long as there is room, and those
- * under way.
+ * The responses that a server remembers: those that have ended, while there is room, and those that
+ * are running.
  *
- * Each belongs to the key of its request, and no other key finds it. If there is no room, the least
- * recently used response of the key that holds most is evicted first. The size of a response is
- * estimated by its texts and values. An item is found by its id as long as its response is stored.
- * Only ids that are made here count, since a client may send any other id twice.
+ * Each response belongs to the key of its request, and no other key finds it. If there is no room,
+ * the key that holds most loses its least recently used response. The size of a response is
+ * estimated from its texts and values. An item is found by its id as long as its response is
+ * stored. Only ids that the server made can be looked up, since a client may send any other id
+ * twice.
  */
 import { LRUCache } from "lru-cache"
 import { Refusal } from "../../errors.ts"
@@ -15,7 +16,7 @@ import type { Item } from "./items.ts"
 export const maxResponses = 1_000
 export const maxResponseBytes = 64 << 20
 
-/** A response as the wire has it. */
+/** A response as it is on the wire. */
 export interface ResponseObject {
   id: string
   output: readonly Item[]
@@ -26,37 +27,37 @@ export interface ResponseObject {
 /** A response that has ended. */
 export interface StoredResponse {
   response: ResponseObject
-  /** Its own input items. */
+  /** The input items of its own request. */
   input: readonly (Item & { id: string })[]
-  /** The response that it goes on from. */
+  /** Id of the response that it continues. */
   previousId: string | null
   /** Ids of the items that were made for it. */
   ownIds: readonly string[]
 }
 
-/** A response under way. */
+/** A running response. */
 export interface RunningResponse {
-  /** As far as it has come. */
+  /** The response with the output so far. */
   readonly response: ResponseObject
   cancel(): void
 }
 
-/** Of one key. */
+/** The responses of one key. */
 export interface ResponseScope {
   get(id: string): StoredResponse | undefined
   item(id: string): Item | undefined
   put(stored: StoredResponse): void
-  /** Whether there was one. */
+  /** Returns whether there was such a response. */
   delete(id: string): boolean
   running(id: string): RunningResponse | undefined
-  /** Returns what ends it. */
+  /** Registers a running response. Returns the function that removes it. */
   begin(id: string, running: RunningResponse): () => void
 }
 
-/** What one key has. */
+/** The stored data of one key. */
 interface Shelf {
   readonly stored: LRUCache<string, StoredResponse>
-  /** The response that an item came with, by the item's id. */
+  /** Id of the response that holds an item, by the item's id. */
   readonly places: Map<string, string>
   readonly underWay: Map<string, RunningResponse>
 }
@@ -66,13 +67,13 @@ export class ResponseStore {
   private readonly maxCount: number
   private readonly maxBytes: number
 
-  /** `maxCount`: responses of one key. `maxBytes`: of all keys together. */
+  /** `maxCount` bounds the responses of one key, `maxBytes` those of all keys together. */
   constructor({ maxCount = maxResponses, maxBytes = maxResponseBytes } = {}) {
     this.maxCount = maxCount
     this.maxBytes = maxBytes
   }
 
-  /** The responses of a key, by its number. */
+  /** Returns the responses of the key with this number. */
   of(key: number): ResponseScope {
     const { stored, places, underWay } = this.shelf(key)
     return {
@@ -84,7 +85,7 @@ export class ResponseStore {
       put: (each) => {
         const { id } = each.response
         stored.set(id, each)
-        // One that is too large alone is not kept.
+        // A response that is larger than the whole room is not stored.
         if (!stored.has(id)) return
         for (const itemId of each.ownIds) places.set(itemId, id)
         this.makeRoom()
@@ -116,8 +117,8 @@ export class ResponseStore {
   }
 
   /**
-   * Evicts from the key that holds most, so that no key can evict what others hold within their
-   * share.
+   * Evicts responses of the key that holds most, so that no key can evict responses of a key that
+   * holds less.
    */
   private makeRoom(): void {
     const kept = [...this.shelves.values()].map(({ stored }) => stored)
@@ -131,12 +132,14 @@ export class ResponseStore {
   }
 }
 
-/** Whether a text is an id as responses have it, of one that is there or not. */
+/** Returns whether a text has the form of a response's id. The response need not exist. */
 export function isResponseId(id: string): boolean {
   return id.startsWith("resp_")
 }
 
-/** Two bytes a unit of text, and some for each value around it. */
+/**
+ * Returns the estimated size: two bytes for each unit of text, and some for each value around it.
+ */
 function bytesOf(value: unknown): number {
   if (typeof value === "string") return 24 + 2 * value.length
   if (typeof value !== "object" || value === null) return 8
@@ -144,7 +147,7 @@ function bytesOf(value: unknown): number {
   return [...names, ...Object.values(value)].reduce<number>((sum, each) => sum + bytesOf(each), 32)
 }
 
-/** The refusal of an unknown id. */
+/** Returns the refusal of an unknown id. */
 export function notFound(what: string, id: string, param: string): Refusal {
   return new Refusal("not_found", `there is no ${what} ${quote(id)}`, {
     param,

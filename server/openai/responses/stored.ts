@@ -1,15 +1,15 @@
 /**
- * The routes of a response that is there: `GET` and `DELETE /v1/responses/{id}`, `POST …/cancel`,
- * `GET …/input_items`.
+ * The routes of an existing response: `GET` and `DELETE /v1/responses/{id}`, `POST …/cancel`, `GET
+ * …/input_items`.
  *
- * A response under way is found as well, as far as it has come.
+ * A running response is found too, with its output so far.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { listedItem } from "./items.ts"
 import { notFound, type ResponseObject, type ResponseScope } from "./store.ts"
 
-/** The response. Throws `Refusal`. */
+/** Replies with the response. Throws `Refusal`. */
 export function getResponse(request: Request, id: string, scope: ResponseScope): Response {
   if (new URL(request.url).searchParams.get("stream") === "true") {
     throw new Refusal("unsupported_parameter", "stream: the events of a response are sent once", {
@@ -20,13 +20,13 @@ export function getResponse(request: Request, id: string, scope: ResponseScope):
   return Response.json(find(id, scope))
 }
 
-/** Forgets the response; one under way goes on. Throws `Refusal`. */
+/** Deletes the stored response; a running one continues. Throws `Refusal`. */
 export function deleteResponse(id: string, scope: ResponseScope): Response {
   if (!scope.delete(id)) throw notFound("response", id, "response_id")
   return Response.json({ id, object: "response", deleted: true })
 }
 
-/** Ends the response where it is. Throws `Refusal` where it has ended by itself. */
+/** Cancels a running response. Throws `Refusal` if it has already ended. */
 export function cancelResponse(id: string, scope: ResponseScope): Response {
   scope.running(id)?.cancel()
   const response = find(id, scope)
@@ -37,8 +37,8 @@ export function cancelResponse(id: string, scope: ResponseScope): Response {
 }
 
 /**
- * What the response was asked with, the latest first unless the query says otherwise, a page at a
- * time. Throws `Refusal`.
+ * Replies with a page of the response's input items, the latest first unless the query says
+ * otherwise. Throws `Refusal`.
  */
 export function listInput(request: Request, id: string, scope: ResponseScope): Response {
   const { searchParams: query } = new URL(request.url)

@@ -1,8 +1,8 @@
 /**
  * `tool_choice` of a response: flat on the wire, nested in a turn.
  *
- * A tool is named by its own name where no other tool has it, by its namespace and name, or as a
- * turn names it, `namespace.name`.
+ * A choice names a tool by its own name if that is unique, by its namespace and name, or by its
+ * name in a turn, `namespace.name`.
  */
 import { Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
@@ -38,7 +38,10 @@ export function readFlatChoice(choice: unknown, tools: FlatTools, leftOut: LeftO
   return { type: "allowed_tools", allowed_tools: { mode, tools: allowed } }
 }
 
-/** `{type: "function", name}` → `{type: "function", function: {name}}`, of a tool that there is. */
+/**
+ * Converts `{type: "function", name}` to `{type: "function", function: {name}}`. The tool must
+ * exist.
+ */
 function namedTool(each: unknown, { nested: all, flat }: FlatTools, at: string): object {
   if (!isFields(each)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
   const { type, name, namespace } = each

@@ -1,9 +1,9 @@
 /**
  * Tools of a response: flat on the wire, nested in a turn.
  *
- * A tool is checked by the fields that it has here, then given the shape that a turn knows, which
- * is that of chat. Tools of a namespace join the others under `namespace.name`, so that each
- * namespace has names of its own. A list of all tools as the request has them maps calls back.
+ * The fields of a tool are checked, then converted to the form of a turn, which is that of chat.
+ * Tools of a namespace join the others as `namespace.name`, so that different namespaces may use
+ * the same names. A list of all tools in the form of the request maps calls back.
  */
 import { Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
@@ -12,25 +12,25 @@ import { isHosted, type LeftOut, toolLeftOut } from "../request/leftout.ts"
 import { checkName, noTool, readParameters, refuseForeign, takeName } from "../request/tools.ts"
 import { isFields } from "../request/wire.ts"
 
-/** A tool as the request has it. */
+/** A tool in the form of the request. */
 export interface FlatTool {
   name: string
   namespace: string | null
-  /** Pointer into `tools`; of a tool that an item adds, into the request. */
+  /** Pointer into `tools`; for a tool that an input item adds, pointer into the request. */
   path: string
 }
 
 export interface FlatTools {
-  /** As a turn has them. */
+  /** The tools in the form of a turn. */
   nested: { type: "function" | "custom"; [fields: string]: unknown }[]
-  /** The same tools as the request has them, in the same order. */
+  /** The same tools in the form of the request, in the same order. */
   flat: FlatTool[]
 }
 
 type Path = readonly (string | number)[]
 type Fields = Record<string, unknown>
 
-/** The name of a tool in a turn. */
+/** Returns the name of a tool in a turn. */
 export function turnName({
   name,
   namespace,
@@ -62,7 +62,7 @@ export function readFlatTools(body: RequestBody, leftOut: LeftOut[] = []): FlatT
   return read
 }
 
-/** The lists of tools: that of the request, and those that items of its input add. */
+/** Yields the lists of tools: that of the request, and those that input items add. */
 function* listsOf({ tools, input }: Readonly<Fields>): Generator<[at: Path, tools: unknown]> {
   if (tools !== undefined && tools !== null) yield [["tools"], tools]
   if (!Array.isArray(input)) return
@@ -71,13 +71,13 @@ function* listsOf({ tools, input }: Readonly<Fields>): Generator<[at: Path, tool
   }
 }
 
-/** What the tools of one list share. */
+/** The values that the tools of one list share. */
 interface Scope {
   body: RequestBody
   read: FlatTools
   leftOut: LeftOut[]
   namespace: string | null
-  /** What is said of all of them. */
+  /** Description that applies to all tools of the list. */
   about: string
   names: Set<string>
 }
@@ -149,8 +149,8 @@ function checkTurnNames({ flat }: FlatTools): void {
 }
 
 /**
- * Where a place in the tools of a turn stands in those of the request: `/3/function/parameters` →
- * `/1/tools/2/parameters`.
+ * Converts a path in the tools of a turn to the path in those of the request:
+ * `/3/function/parameters` → `/1/tools/2/parameters`.
  */
 export function requestPath(path: string, { flat }: FlatTools): string {
   const [, index, rest = ""] = /^\/(\d+)(?:\/(?:function|custom))?(\/.*)?$/.exec(path) ?? []
@@ -158,7 +158,7 @@ export function requestPath(path: string, { flat }: FlatTools): string {
   return tool === undefined ? path : `${tool.path}${rest}`
 }
 
-/** `["tools", 1, "tools", 0]` → `tools[1].tools[0]`. */
+/** Returns a path in the notation of code: `["tools", 1, "tools", 0]` → `tools[1].tools[0]`. */
 function fieldAt(path: Path): string {
   return path.reduce<string>(
     (field, step) =>
@@ -171,7 +171,9 @@ function pointer([first, ...path]: Path): string {
   return (first === "input" ? [first, ...path] : path).map((step) => `/${step}`).join("")
 }
 
-/** Tools as a response repeats them: the fields that every tool has there are there. */
+/**
+ * Returns the tools as a response repeats them: each has all fields that OpenAI's responses have.
+ */
 export function echoedTools(tools: unknown): unknown[] {
   if (!Array.isArray(tools)) return []
   return tools.map((tool: Fields) => {
