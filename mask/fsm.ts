@@ -206,7 +206,8 @@ export class TokenFsm implements TokenMachine {
       // The last reading exceeded the bound. If it belongs to no value (white space before one),
       // the path is that of an earlier reading.
       const placeRead = () => {
-        const paths = [...this.builder.reads()].reverse().map((read) => this.states.pathOf(...read))
+        const reads = [...this.builder.reads()].reverse()
+        const paths = reads.map(([lexemeState, stack]) => this.states.pathOf(lexemeState, stack))
         return paths.find((path) => path !== "") ?? ""
       }
       throw placed(error, placeRead)

@@ -93,11 +93,11 @@ export class MaskBuilder {
   }
 
   /**
-   * Yields the lexeme states and stacks that were read for the last mask, at its start or after
-   * other lexemes.
+   * Yields the lexeme states, stacks and node lists that were read for the last mask, at its start
+   * or after other lexemes.
    */
-  *reads(): Generator<readonly [lexemeState: number, stack: number]> {
-    for (const [, lexemeState, stack] of seen) yield [lexemeState, stack]
+  *reads(): Generator<readonly [lexemeState: number, stack: number, list: number]> {
+    for (const [list, lexemeState, stack] of seen) yield [lexemeState, stack, list]
   }
 
   /**
