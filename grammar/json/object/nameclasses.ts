@@ -7,7 +7,7 @@
  */
 import { type GrammarError, type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
-import { at, ConcatKind, Empty, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
+import { at, Empty, Kind, kindOf, length } from "../../lexeme/expr/nodes.ts"
 
 export interface NameClass {
   readonly expr: ExprId
@@ -72,8 +72,8 @@ export function nameClasses(
 function literalPrefix(expr: ExprId): number[] {
   const bytes: number[] = []
   for (let rest = expr; ; rest = at(rest, 2)) {
-    const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
-    if (kindOf(head) !== SetKind || length(head) !== 3 || at(head, 2) !== Empty) return bytes
+    const head = kindOf(rest) === Kind.Concat ? at(rest, 1) : rest
+    if (kindOf(head) !== Kind.Set || length(head) !== 3 || at(head, 2) !== Empty) return bytes
     const range = at(head, 1)
     if ((range & 0xff) !== range >>> 8) return bytes
     bytes.push(range & 0xff)

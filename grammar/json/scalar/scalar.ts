@@ -6,7 +6,7 @@
 import { fixedBounds, limitError, placed } from "../../errors.ts"
 import { searchable } from "../../format/format.ts"
 import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
-import { at, ConcatKind, kindOf, length, SetKind } from "../../lexeme/expr/nodes.ts"
+import { at, Kind, kindOf, length } from "../../lexeme/expr/nodes.ts"
 import { type Conjunctions, type Fact, Types, typeBit } from "../facts/conjunction.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
 import type { Keywords } from "../read/keywords.ts"
@@ -244,8 +244,8 @@ function ownTexts({ patterns, minLength, maxLength }: Keywords, isSearched: bool
 /** Whether the expression is a chain of single bytes. */
 function isLiteral(expr: ExprId): boolean {
   for (let rest = expr; ; rest = at(rest, 2)) {
-    const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
-    if (kindOf(head) !== SetKind || length(head) !== 3 || at(head, 2) !== Empty) return false
+    const head = kindOf(rest) === Kind.Concat ? at(rest, 1) : rest
+    if (kindOf(head) !== Kind.Set || length(head) !== 3 || at(head, 2) !== Empty) return false
     if ((at(head, 1) & 0xff) !== at(head, 1) >>> 8) return false
     if (head === rest) return true
   }

@@ -5,20 +5,7 @@
  * ∅ in place, and returns whether it did. That makes fewer and smaller states. Keeping an operand
  * is never wrong.
  */
-import {
-  AndKind,
-  at,
-  ConcatKind,
-  type ExprId,
-  isSurelyNullable,
-  kindOf,
-  LoopKind,
-  length,
-  Never,
-  OrKind,
-  SetKind,
-  Unbounded,
-} from "./nodes.ts"
+import { at, type ExprId, isSurelyNullable, Kind, kindOf, length, Never, Unbounded } from "./nodes.ts"
 import { uniteSets } from "./sets.ts"
 
 /** Count of links of chains of optional heads that are followed for one choice. */
@@ -40,11 +27,11 @@ export function dropTails(parts: ExprId[]): boolean {
   const walked = new Set<ExprId>()
   for (let i = 0; i < parts.length; i++) {
     let link = parts[i]
-    while (kindOf(link) === ConcatKind && !walked.has(link) && walked.size < MaxLinks) {
+    while (kindOf(link) === Kind.Concat && !walked.has(link) && walked.size < MaxLinks) {
       walked.add(link)
       if (!isSurelyNullable(at(link, 1))) break
       link = at(link, 2)
-      if (kindOf(link) === OrKind) for (let j = 1; j < length(link); j++) drop(at(link, j))
+      if (kindOf(link) === Kind.Or) for (let j = 1; j < length(link); j++) drop(at(link, j))
       else drop(link)
     }
   }
@@ -79,19 +66,19 @@ export function dropDominated(parts: ExprId[]): boolean {
 /** Returns the body of the bounded loop with which `id` begins, or -1. */
 function loopInFront(id: ExprId): ExprId {
   let front = id
-  while (kindOf(front) === ConcatKind) front = at(front, 1)
-  return front !== id && kindOf(front) === LoopKind && at(front, 3) !== Unbounded ? at(front, 1) : -1
+  while (kindOf(front) === Kind.Concat) front = at(front, 1)
+  return front !== id && kindOf(front) === Kind.Loop && at(front, 3) !== Unbounded ? at(front, 1) : -1
 }
 
 /** Returns whether `b` contains `a`, as far as their forms tell. */
 function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
   if (a === b) return true
   if (depth === 0) return false
-  if (kindOf(a) === ConcatKind && kindOf(b) === ConcatKind)
+  if (kindOf(a) === Kind.Concat && kindOf(b) === Kind.Concat)
     return isWithin(at(a, 1), at(b, 1), depth - 1) && isWithin(at(a, 2), at(b, 2), depth - 1)
-  if (kindOf(a) === LoopKind && kindOf(b) === LoopKind)
+  if (kindOf(a) === Kind.Loop && kindOf(b) === Kind.Loop)
     return at(a, 1) === at(b, 1) && at(b, 2) <= at(a, 2) && at(a, 3) <= at(b, 3)
-  return kindOf(a) === SetKind && kindOf(b) === SetKind && uniteSets(b, a) === b
+  return kindOf(a) === Kind.Set && kindOf(b) === Kind.Set && uniteSets(b, a) === b
 }
 
 /** Drops conjunctions that another operand contains. */
@@ -99,14 +86,15 @@ export function absorb(parts: ExprId[]): boolean {
   let dropped = false
   const others = new Set(parts)
   /** A bit for each factor of a conjunction, which rules out most pairs at once. */
-  const factors = parts.map((id) => (kindOf(id) === AndKind ? factorBits(id) : -1))
+  const factors = parts.map((id) => (kindOf(id) === Kind.And ? factorBits(id) : -1))
   for (let i = 0; i < parts.length; i++) {
     const id = parts[i]
-    if (kindOf(id) !== AndKind) continue
+    if (kindOf(id) !== Kind.And) continue
     let isContained = false
     for (let j = 1; j < length(id) && !isContained; j++) isContained = others.has(at(id, j))
     for (let j = 0; j < parts.length && !isContained; j++)
-      isContained = (factors[j] & ~factors[i]) === 0 && kindOf(parts[j]) === AndKind && hasFewer(parts[j], id)
+      isContained =
+        (factors[j] & ~factors[i]) === 0 && kindOf(parts[j]) === Kind.And && hasFewer(parts[j], id)
     if (!isContained) continue
     parts[i] = Never
     others.delete(id)

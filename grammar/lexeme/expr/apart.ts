@@ -11,19 +11,7 @@
 import { isSmallNever } from "./emptiness.ts"
 import { exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
-import {
-  AndKind,
-  at,
-  ConcatKind,
-  type ExprId,
-  flags,
-  Inherited,
-  kindOf,
-  LoopKind,
-  members,
-  SetKind,
-  Unbounded,
-} from "./nodes.ts"
+import { at, type ExprId, flags, Inherited, Kind, kindOf, members, Unbounded } from "./nodes.ts"
 import { rawTexts } from "./shortest.ts"
 
 /**
@@ -50,7 +38,7 @@ export interface Apart {
  * not be simpler.
  */
 export function lengthApart(id: ExprId): Apart | null {
-  if (kindOf(id) !== AndKind || (flags(id) & Inherited) !== 0) return null
+  if (kindOf(id) !== Kind.And || (flags(id) & Inherited) !== 0) return null
   let [min, max] = [0, Unbounded]
   const parts: ExprId[] = []
   for (const part of members(id)) {
@@ -143,13 +131,13 @@ interface Link {
 function chainOf(id: ExprId): Link[] {
   const links: Link[] = []
   for (let rest = id; ; rest = at(rest, 2)) {
-    const head = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
+    const head = kindOf(rest) === Kind.Concat ? at(rest, 1) : rest
     const link =
-      kindOf(head) === LoopKind
+      kindOf(head) === Kind.Loop
         ? { part: at(head, 1), min: at(head, 2), max: at(head, 3) }
         : { part: head, min: 1, max: 1 }
     const last = links.at(-1)
-    if (last !== undefined && last.part === link.part && kindOf(link.part) === SetKind) {
+    if (last !== undefined && last.part === link.part && kindOf(link.part) === Kind.Set) {
       last.min += link.min
       last.max = link.max === Unbounded || last.max === Unbounded ? Unbounded : last.max + link.max
     } else links.push(link)

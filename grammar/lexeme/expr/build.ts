@@ -12,11 +12,8 @@
 import { fixedBounds, limitError } from "../../errors.ts"
 import { absorb, dropDominated, dropTails } from "./absorb.ts"
 import {
-  AndKind,
   Asserts,
   at,
-  ConcatKind,
-  DiffKind,
   Empty,
   type ExprId,
   flags,
@@ -24,23 +21,21 @@ import {
   intern,
   isNullable,
   isSurelyNullable,
+  Kind,
   kindOf,
-  LoopKind,
   length,
   MaxCount,
   members,
   Never,
   Nullable,
-  OrKind,
   Searched,
-  SetKind,
   Unbounded,
   Universe,
 } from "./nodes.ts"
 import { anyChar, anyTails, intersectSets, uniteSets } from "./sets.ts"
 
 /** Every text: any characters, any number. */
-export const anyText: ExprId = intern([LoopKind, anyChar, 0, Unbounded], Nullable | Universe)
+export const anyText: ExprId = intern([Kind.Loop, anyChar, 0, Unbounded], Nullable | Universe)
 
 /**
  * Laws: ∅·t = h·∅ = ∅; ε·t = t; h·ε = h; h·Σ* = Σ* if ε ∈ h; X{m,n}·Σ* = X{m}·Σ*; X{a,b}·X{c,d} =
@@ -54,32 +49,32 @@ export function concat(head: ExprId, tail: ExprId): ExprId {
   const facts = flags(head)
   if (facts & Asserts) {
     switch (kindOf(head)) {
-      case ConcatKind:
+      case Kind.Concat:
         return concat(at(head, 1), concat(at(head, 2), tail))
-      case OrKind:
+      case Kind.Or:
         return or(members(head).map((id) => concat(id, tail)))
-      case AndKind:
-      case DiffKind:
+      case Kind.And:
+      case Kind.Diff:
         throw new Error("internal: an assertion inside an intersection has no continuation")
     }
   } else if (tail === anyText) {
     if (isSurelyNullable(head)) return anyText
-    if (kindOf(head) === LoopKind && at(head, 2) < at(head, 3)) {
+    if (kindOf(head) === Kind.Loop && at(head, 2) < at(head, 3)) {
       return concat(loop(at(head, 1), at(head, 2), at(head, 2)), tail)
     }
   }
-  const next = kindOf(tail) === ConcatKind ? at(tail, 1) : tail
+  const next = kindOf(tail) === Kind.Concat ? at(tail, 1) : tail
   const optional = (facts & Inherited) === 0 ? optionalBody(head) : -1
-  if (optional >= 0 && (next === head || (kindOf(next) === LoopKind && at(next, 1) === optional))) {
+  if (optional >= 0 && (next === head || (kindOf(next) === Kind.Loop && at(next, 1) === optional))) {
     const [min, max] = next === head ? [0, 1] : [at(next, 2), at(next, 3)]
     return concat(loop(optional, min, addBounds(max, 1)), next === tail ? Empty : at(tail, 2))
   }
-  if (kindOf(next) === LoopKind && (facts & Inherited) === 0) {
+  if (kindOf(next) === Kind.Loop && (facts & Inherited) === 0) {
     const rest = next === tail ? Empty : at(tail, 2)
     if (head === at(next, 1)) {
       return concat(loop(head, at(next, 2) + 1, addBounds(at(next, 3), 1)), rest)
     }
-    if (kindOf(head) === LoopKind && at(head, 1) === at(next, 1)) {
+    if (kindOf(head) === Kind.Loop && at(head, 1) === at(next, 1)) {
       return concat(loop(at(head, 1), at(head, 2) + at(next, 2), addBounds(at(head, 3), at(next, 3))), rest)
     }
   }
@@ -92,11 +87,11 @@ export function concat(head: ExprId, tail: ExprId): ExprId {
 }
 
 /** Scratch tuple for look-ups: most concatenations exist already. */
-const pair = [ConcatKind, Never, Never]
+const pair = [Kind.Concat, Never, Never]
 
 /** Returns X of X?; -1 for other expressions. */
 function optionalBody(id: ExprId): ExprId {
-  return kindOf(id) === OrKind && length(id) === 3 && at(id, 1) === Empty ? at(id, 2) : -1
+  return kindOf(id) === Kind.Or && length(id) === 3 && at(id, 1) === Empty ? at(id, 2) : -1
 }
 
 function addBounds(a: number, b: number): number {
@@ -135,7 +130,7 @@ export function or(ids: readonly ExprId[]): ExprId {
   for (const id of ids) {
     if (id === Never) continue
     if (flags(id) & Universe) return id
-    if (kindOf(id) === OrKind) for (let i = 1; i < length(id); i++) parts.push(at(id, i))
+    if (kindOf(id) === Kind.Or) for (let i = 1; i < length(id); i++) parts.push(at(id, i))
     else parts.push(id)
   }
   if (parts.length === 0) return Never
@@ -149,7 +144,7 @@ export function or(ids: readonly ExprId[]): ExprId {
     made |= flags(id) & (Inherited | Nullable)
     if ((flags(id) & Searched) === 0) made &= ~Searched
   }
-  return intern([OrKind, ...parts], made)
+  return intern([Kind.Or, ...parts], made)
 }
 
 /** Returns the operands with one law applied wherever possible, or null if none applies. */
@@ -164,7 +159,7 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
   for (let i = 0; i < parts.length; i++) {
     const id = parts[i]
     const kind = kindOf(id)
-    if (kind === SetKind) {
+    if (kind === Kind.Set) {
       if (set >= 0) {
         const union = uniteSets(parts[set], id)
         if (union >= 0) {
@@ -173,28 +168,28 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
           changed = true
         }
       } else set = i
-    } else if (kind === AndKind) hasAnd = true
-    else if (kind === DiffKind) {
+    } else if (kind === Kind.And) hasAnd = true
+    else if (kind === Kind.Diff) {
       if (parts.includes(at(id, 2))) return [at(id, 1)]
     } else if (id === Empty) {
       if (parts.some((other) => other !== Empty && isSurelyNullable(other))) {
         parts[i] = Never
         changed = true
       }
-    } else if (kind === ConcatKind || kind === LoopKind) {
-      const head = kind === LoopKind ? id : at(id, 1)
-      const tail = kind === LoopKind ? Empty : at(id, 2)
+    } else if (kind === Kind.Concat || kind === Kind.Loop) {
+      const head = kind === Kind.Loop ? id : at(id, 1)
+      const tail = kind === Kind.Loop ? Empty : at(id, 2)
       const headKind = kindOf(head)
-      hasOpen ||= kind === ConcatKind && isNullable(head)
-      if (headKind !== SetKind && headKind !== LoopKind) continue
-      if (headKind === LoopKind && at(head, 2) === 1 && parts.includes(tail)) {
+      hasOpen ||= kind === Kind.Concat && isNullable(head)
+      if (headKind !== Kind.Set && headKind !== Kind.Loop) continue
+      if (headKind === Kind.Loop && at(head, 2) === 1 && parts.includes(tail)) {
         parts[parts.indexOf(tail)] = Never
         parts[i] = concat(loop(at(head, 1), 0, at(head, 3)), tail)
         changed = true
         continue
       }
       // Loops are keyed by body and tail, sets by tail only.
-      const key = headKind === SetKind ? tail : -1 - at(head, 1) - tail * 0x100000000
+      const key = headKind === Kind.Set ? tail : -1 - at(head, 1) - tail * 0x100000000
       // The map is made for the second one, since most operands have no other.
       if (firstIndex < 0) {
         firstIndex = i
@@ -226,10 +221,10 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
  * body; -1 if there is none.
  */
 function joinHeads(a: ExprId, b: ExprId): ExprId {
-  const [headA, tail] = kindOf(a) === LoopKind ? [a, Empty] : [at(a, 1), at(a, 2)]
-  const headB = kindOf(b) === LoopKind ? b : at(b, 1)
+  const [headA, tail] = kindOf(a) === Kind.Loop ? [a, Empty] : [at(a, 1), at(a, 2)]
+  const headB = kindOf(b) === Kind.Loop ? b : at(b, 1)
   if (kindOf(headA) !== kindOf(headB)) return -1
-  if (kindOf(headA) === SetKind) {
+  if (kindOf(headA) === Kind.Set) {
     const union = uniteSets(headA, headB)
     return union < 0 ? -1 : concat(union, tail)
   }
@@ -250,7 +245,7 @@ export function and(ids: readonly ExprId[]): ExprId {
   for (const id of ids) {
     if (id === Never) return Never
     if (flags(id) & Universe) universe = id
-    else if (kindOf(id) === AndKind) for (let i = 1; i < length(id); i++) parts.push(at(id, i))
+    else if (kindOf(id) === Kind.And) for (let i = 1; i < length(id); i++) parts.push(at(id, i))
     else parts.push(id)
   }
   if (parts.length === 0) {
@@ -270,10 +265,10 @@ export function and(ids: readonly ExprId[]): ExprId {
     if (!isNullable(id)) made &= ~Nullable
   }
   if (made & Asserts) {
-    const choice = parts.find((id) => kindOf(id) === OrKind)
+    const choice = parts.find((id) => kindOf(id) === Kind.Or)
     if (choice !== undefined) return distribute(parts, choice)
   }
-  return intern([AndKind, ...parts], made)
+  return intern([Kind.And, ...parts], made)
 }
 
 /** Returns the operands with the laws applied, or null if none applies. */
@@ -283,7 +278,7 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
   for (let i = 0; i < parts.length; i++) {
     const id = parts[i]
     switch (kindOf(id)) {
-      case SetKind: {
+      case Kind.Set: {
         const meet = set < 0 ? -1 : intersectSets(parts[set], id)
         if (set < 0) set = i
         if (meet >= 0) {
@@ -293,13 +288,13 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
         }
         break
       }
-      case DiffKind:
+      case Kind.Diff:
         if (negative < 0) negative = i
         else if (at(parts[negative], 1) === at(id, 1)) return joinNegatives(parts, at(id, 1))
         break
-      case LoopKind: {
+      case Kind.Loop: {
         const body = at(id, 1)
-        if (kindOf(body) !== SetKind) break
+        if (kindOf(body) !== Kind.Set) break
         if (characters >= 0 && at(parts[characters], 1) === body) {
           const [a, b] = [parts[characters], id]
           parts[characters] = loop(body, Math.max(at(a, 2), at(b, 2)), Math.min(at(a, 3), at(b, 3)))
@@ -309,7 +304,7 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
         characters = i
         break
       }
-      case OrKind:
+      case Kind.Or:
         if (members(id).some((member) => parts.includes(member))) {
           parts.splice(i, 1)
           return parts
@@ -319,14 +314,14 @@ function meetParts(parts: ExprId[]): ExprId[] | null {
   if (negative >= 0) {
     const removed = at(parts[negative], 2)
     if (parts.includes(removed)) return [Never]
-    if (kindOf(removed) === OrKind && members(removed).some((id) => parts.includes(id))) return [Never]
+    if (kindOf(removed) === Kind.Or && members(removed).some((id) => parts.includes(id))) return [Never]
   }
   return changed ? parts.filter((id) => id !== anyText) : null
 }
 
 /** Joins the differences from `universe` to one, all at once, since there may be thousands. */
 function joinNegatives(parts: readonly ExprId[], universe: ExprId): ExprId[] {
-  const isNegative = (id: ExprId) => kindOf(id) === DiffKind && at(id, 1) === universe
+  const isNegative = (id: ExprId) => kindOf(id) === Kind.Diff && at(id, 1) === universe
   const removed = parts.filter(isNegative).map((id) => at(id, 2))
   return [diff(universe, or(removed)), ...parts.filter((id) => !isNegative(id))]
 }
@@ -348,14 +343,14 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
 export function diff(universe: ExprId, id: ExprId): ExprId {
   if (id === Never) return universe
   if (id === universe || flags(id) & Universe) return Never
-  if (kindOf(id) === DiffKind && at(id, 1) === universe) return at(id, 2)
-  if (universe === anyText && kindOf(id) === LoopKind && at(id, 1) === anyChar) {
+  if (kindOf(id) === Kind.Diff && at(id, 1) === universe) return at(id, 2)
+  if (universe === anyText && kindOf(id) === Kind.Loop && at(id, 1) === anyChar) {
     const [min, max] = [at(id, 2), at(id, 3)]
     if (min === 0) return loop(anyChar, max + 1, Unbounded)
     if (max === Unbounded) return loop(anyChar, 0, min - 1)
   }
-  if (kindOf(id) === OrKind && (flags(id) & Inherited) === 0) {
-    const isNegative = (part: ExprId) => kindOf(part) === DiffKind && at(part, 1) === universe
+  if (kindOf(id) === Kind.Or && (flags(id) & Inherited) === 0) {
+    const isNegative = (part: ExprId) => kindOf(part) === Kind.Diff && at(part, 1) === universe
     const parts = members(id)
     if (parts.some(isNegative)) {
       const kept = parts.filter(isNegative).map((part) => at(part, 2))
@@ -363,7 +358,7 @@ export function diff(universe: ExprId, id: ExprId): ExprId {
     }
   }
   const made = (flags(id) & Inherited) | Searched | (isNullable(universe) && !isNullable(id) ? Nullable : 0)
-  return intern([DiffKind, universe, id], made)
+  return intern([Kind.Diff, universe, id], made)
 }
 
 /**
@@ -383,9 +378,9 @@ export function loop(body: ExprId, min: number, max: number): ExprId {
   if (body === anyText) return anyText
   const least = isNullable(body) ? 0 : min
   if (least === 1 && max === 1) return body
-  if (kindOf(body) === OrKind && at(body, 1) === Empty) return loop(or(members(body).slice(1)), 0, max)
+  if (kindOf(body) === Kind.Or && at(body, 1) === Empty) return loop(or(members(body).slice(1)), 0, max)
   if (max === 1) return or([Empty, body])
-  if (kindOf(body) === LoopKind) {
+  if (kindOf(body) === Kind.Loop) {
     const [a, b] = [at(body, 2), at(body, 3)]
     // Sums of j numbers in [a, b] fill [a·j, b·j]. The next interval must touch it, which is
     // hardest for the least j.
@@ -400,7 +395,7 @@ function makeLoop(body: ExprId, min: number, max: number): ExprId {
   const facts = flags(body) & Inherited
   if (min === 1 && max === 1) return body
   if (body === anyChar && min === 0 && max === Unbounded) return anyText
-  return intern([LoopKind, body, min, max], facts | (min === 0 ? Nullable : flags(body) & Searched))
+  return intern([Kind.Loop, body, min, max], facts | (min === 0 ? Nullable : flags(body) & Searched))
 }
 
 /** Repeats a body with assertions. It reads something (`look/repeat.ts`): no ε law applies. */

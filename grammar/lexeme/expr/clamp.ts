@@ -6,25 +6,7 @@ import { anyText, loop } from "./build.ts"
 import { derivative } from "./derivative.ts"
 import { loosened } from "./loosen.ts"
 import { clampedMachine } from "./machine.ts"
-import {
-  AndKind,
-  at,
-  ConcatKind,
-  DiffKind,
-  Empty,
-  EmptyKind,
-  type ExprId,
-  isNullable,
-  kindOf,
-  LoopKind,
-  MachineKind,
-  members,
-  Never,
-  NeverKind,
-  OrKind,
-  SetKind,
-  Unbounded,
-} from "./nodes.ts"
+import { at, Empty, type ExprId, isNullable, Kind, kindOf, members, Never, Unbounded } from "./nodes.ts"
 import { Rebuilding } from "./rebuild.ts"
 import { rawTexts } from "./shortest.ts"
 
@@ -62,13 +44,13 @@ export interface CharacterTest {
  */
 export function clamped(id: ExprId, reach: Reach): ExprId {
   switch (kindOf(id)) {
-    case ConcatKind:
-    case OrKind:
-    case AndKind:
-    case LoopKind:
-    case MachineKind:
+    case Kind.Concat:
+    case Kind.Or:
+    case Kind.And:
+    case Kind.Loop:
+    case Kind.Machine:
       return new Clamping(reach).of(id)
-    case DiffKind:
+    case Kind.Diff:
       return clampedComplement(id, reach)
     default:
       return id
@@ -95,7 +77,7 @@ class Clamping extends Rebuilding {
   protected ofPart(id: ExprId): ExprId {
     const { reach } = this
     switch (kindOf(id)) {
-      case LoopKind: {
+      case Kind.Loop: {
         const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
         const inner = this.of(body)
         const bound = iterationsWithin(id, reach)
@@ -103,9 +85,9 @@ class Clamping extends Rebuilding {
         const most = max > bound ? Unbounded : max
         return inner === body && least === min && most === max ? id : loop(inner, least, most)
       }
-      case MachineKind:
+      case Kind.Machine:
         return clampedMachine(id, reach.bytes)
-      case AndKind:
+      case Kind.And:
         return loosened(id, reach.bytes, (loop) => iterationsWithin(loop, reach))
       default:
         return id
@@ -118,7 +100,7 @@ function iterationsWithin(id: ExprId, reach: Reach): number {
   const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
   const most = max === Unbounded ? min : max
   // A single character can begin anywhere.
-  if (most <= reach.fewIterations || kindOf(body) === SetKind) return reach.bytes
+  if (most <= reach.fewIterations || kindOf(body) === Kind.Set) return reach.bytes
   const ends: ExprId[] = []
   addEnds(body, ends)
   const first: CharacterTest = {
@@ -126,8 +108,8 @@ function iterationsWithin(id: ExprId, reach: Reach): number {
     hasNone: (byte) => derivative(body, byte) === Never,
   }
   const last: CharacterTest = {
-    has: (code) => ends.some((end) => kindOf(end) !== SetKind || afterCharacter(end, code) === Empty),
-    hasNone: (byte) => ends.every((end) => kindOf(end) === SetKind && derivative(end, byte) === Never),
+    has: (code) => ends.some((end) => kindOf(end) !== Kind.Set || afterCharacter(end, code) === Empty),
+    hasNone: (byte) => ends.every((end) => kindOf(end) === Kind.Set && derivative(end, byte) === Never),
   }
   return Math.min(reach.bytes, reach.iterations(body, first, last))
 }
@@ -146,21 +128,21 @@ function addEnds(id: ExprId, ends: ExprId[], seen = new Set<ExprId>()): void {
   if (seen.has(id)) return
   seen.add(id)
   switch (kindOf(id)) {
-    case NeverKind:
-    case EmptyKind:
+    case Kind.Never:
+    case Kind.Empty:
       return
-    case ConcatKind: {
+    case Kind.Concat: {
       let tail = id
-      for (; kindOf(tail) === ConcatKind; tail = at(tail, 2)) {
+      for (; kindOf(tail) === Kind.Concat; tail = at(tail, 2)) {
         if (isNullable(at(tail, 2))) addEnds(at(tail, 1), ends, seen)
       }
       addEnds(tail, ends, seen)
       return
     }
-    case OrKind:
+    case Kind.Or:
       for (const member of members(id)) addEnds(member, ends, seen)
       return
-    case LoopKind:
+    case Kind.Loop:
       addEnds(at(id, 1), ends, seen)
       return
     default:

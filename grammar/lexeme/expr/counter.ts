@@ -13,7 +13,7 @@ import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
 import { withFewClosest } from "./emptiness.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
-import { AndKind, kindOf } from "./nodes.ts"
+import { Kind, kindOf } from "./nodes.ts"
 
 /** No upper bound. */
 export const Unbounded = 0x7fffffff
@@ -238,7 +238,7 @@ export interface ByteCosts {
  * derivatives per byte.
  */
 export function countedText(expr: ExprId, min: number, max: number, costs: ByteCosts): Uint8Array | null {
-  return kindOf(expr) === AndKind ? (countable(expr)?.text(expr, min, max, costs) ?? null) : null
+  return kindOf(expr) === Kind.And ? (countable(expr)?.text(expr, min, max, costs) ?? null) : null
 }
 
 /**

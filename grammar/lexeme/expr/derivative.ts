@@ -16,25 +16,7 @@
  * here. Only these modules make such expressions, so every equation is known before it is needed.
  */
 import { and, concat, diff, loop, or } from "./build.ts"
-import {
-  AndKind,
-  at,
-  ConcatKind,
-  DiffKind,
-  EmptyKind,
-  type ExprId,
-  flags,
-  Inherited,
-  isNullable,
-  kindOf,
-  LookKind,
-  LoopKind,
-  members,
-  NeverKind,
-  OrKind,
-  SetKind,
-  Unbounded,
-} from "./nodes.ts"
+import { at, type ExprId, flags, Inherited, isNullable, Kind, kindOf, members, Unbounded } from "./nodes.ts"
 import { addRow, combine, combineFactored, knownRow, makeRow, rangesOf, targetAt } from "./rows.ts"
 
 /** How the expressions of one kind are read. */
@@ -49,7 +31,7 @@ export interface DerivativeRule {
 const rules: DerivativeRule[] = []
 
 /**
- * Sets how expressions of `kind` are read. The rule of `LookKind` reads all expressions with an
+ * Sets how expressions of `kind` are read. The rule of `Kind.Look` reads all expressions with an
  * assertion, of any kind.
  */
 export function register(kind: number, rule: DerivativeRule): void {
@@ -82,29 +64,29 @@ export function rowOf(id: ExprId): number {
 }
 
 function findRow(id: ExprId): number {
-  return flags(id) & Inherited ? rules[LookKind].row(id) : findPlainRow(id)
+  return flags(id) & Inherited ? rules[Kind.Look].row(id) : findPlainRow(id)
 }
 
 /** Returns the row of an expression by the equations above, which ignore assertions. */
 export function findPlainRow(id: ExprId): number {
   switch (kindOf(id)) {
-    case NeverKind:
-    case EmptyKind:
+    case Kind.Never:
+    case Kind.Empty:
       return addRow([])
-    case SetKind:
+    case Kind.Set:
       return addRow(members(id))
-    case ConcatKind: {
+    case Kind.Concat: {
       const [head, tail] = [at(id, 1), at(id, 2)]
       if (!isNullable(head)) return combine([head], ([read]) => concat(read, tail))
       return combineFactored([head, tail], ([read, skipped]) => or([concat(read, tail), skipped]))
     }
-    case OrKind:
+    case Kind.Or:
       return combineFactored(members(id), or)
-    case AndKind:
+    case Kind.And:
       return combineFactored(members(id), and)
-    case DiffKind:
+    case Kind.Diff:
       return combineFactored([at(id, 1), at(id, 2)], ([universe, removed]) => diff(universe, removed))
-    case LoopKind: {
+    case Kind.Loop: {
       const body = at(id, 1)
       const rest = loop(body, ...boundsAfterOne(id))
       return combine([body], ([read]) => concat(read, rest))

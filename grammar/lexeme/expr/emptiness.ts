@@ -11,12 +11,12 @@ import { fixedBounds, type GrammarError, limitError } from "../../errors.ts"
 import { derivativeRow } from "./derivative.ts"
 import { distanceOf } from "./near.ts"
 import {
-  AndKind,
   type ExprId,
   ExprMemo,
   exprCount,
   exprWords,
   flags,
+  Kind,
   kindOf,
   members,
   Never,
@@ -45,7 +45,7 @@ export function isNever(id: ExprId, maxMade: number = emptinessExprs, manyMade =
   const known = verdictOf(id)
   if (known !== 0) return known === Dead
   // A factor that is empty by itself may be small even if the whole intersection is not.
-  if (kindOf(id) === AndKind && members(id).some((part) => search(part, MaxSearchedInPart) === Dead)) {
+  if (kindOf(id) === Kind.And && members(id).some((part) => search(part, MaxSearchedInPart) === Dead)) {
     verdicts.set(id, Dead)
     return true
   }

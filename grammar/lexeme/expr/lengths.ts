@@ -6,25 +6,7 @@
  * for the others.
  */
 import { machineLengths, type TextLengths } from "./machine.ts"
-import {
-  AndKind,
-  at,
-  ConcatKind,
-  DiffKind,
-  Empty,
-  EmptyKind,
-  type ExprId,
-  isNullable,
-  kindOf,
-  LoopKind,
-  length,
-  MachineKind,
-  NeverKind,
-  OrKind,
-  ScopeKind,
-  SetKind,
-  Unbounded,
-} from "./nodes.ts"
+import { at, Empty, type ExprId, isNullable, Kind, kindOf, length, Unbounded } from "./nodes.ts"
 
 /** Largest nesting that is followed. */
 const MaxDepth = 400
@@ -46,13 +28,13 @@ export function exprLengths(id: ExprId, depth = 0): TextLengths {
 
 function compute(id: ExprId, depth: number): TextLengths {
   switch (kindOf(id)) {
-    case SetKind: {
+    case Kind.Set: {
       let union = byteLengths(at(id, 1), at(id, 2), depth)
       for (let i = 3; i < length(id); i += 2)
         union = either(union, byteLengths(at(id, i), at(id, i + 1), depth))
       return union
     }
-    case ConcatKind: {
+    case Kind.Concat: {
       const { links, last } = chainOf(id, known)
       let sum = exprLengths(last, depth)
       for (let i = links.length - 1; i >= 0; i--) {
@@ -61,12 +43,12 @@ function compute(id: ExprId, depth: number): TextLengths {
       }
       return sum
     }
-    case OrKind: {
+    case Kind.Or: {
       let union = exprLengths(at(id, 1), depth)
       for (let i = 2; i < length(id); i++) union = either(union, exprLengths(at(id, i), depth))
       return union
     }
-    case AndKind: {
+    case Kind.And: {
       let { low, high } = anything
       for (let i = 1; i < length(id); i++) {
         const part = exprLengths(at(id, i), depth)
@@ -75,13 +57,13 @@ function compute(id: ExprId, depth: number): TextLengths {
       }
       return { ...anything, low, high }
     }
-    case DiffKind:
+    case Kind.Diff:
       return leftOf(id, depth)
-    case LoopKind:
+    case Kind.Loop:
       return times(exprLengths(at(id, 1), depth), at(id, 2), at(id, 3))
-    case ScopeKind:
+    case Kind.Scope:
       return exprLengths(at(id, 1), depth)
-    case MachineKind:
+    case Kind.Machine:
       return machineLengths(id) ?? anything
     default:
       // Assertions read nothing. Whether they ever hold is not known.
@@ -127,17 +109,17 @@ function mostTexts(id: ExprId, depth: number): number {
 
 function countTexts(id: ExprId, depth: number): number {
   switch (kindOf(id)) {
-    case NeverKind:
+    case Kind.Never:
       return 0
-    case EmptyKind:
+    case Kind.Empty:
       return 1
-    case SetKind: {
+    case Kind.Set: {
       let sum = 0
       for (let i = 1; i < length(id); i += 2)
         sum += ((at(id, i) >>> 8) - (at(id, i) & 0xff) + 1) * mostTexts(at(id, i + 1), depth)
       return sum
     }
-    case ConcatKind: {
+    case Kind.Concat: {
       const { links, last } = chainOf(id, counts)
       let product = mostTexts(last, depth)
       for (let i = links.length - 1; i >= 0; i--) {
@@ -146,12 +128,12 @@ function countTexts(id: ExprId, depth: number): number {
       }
       return product
     }
-    case OrKind: {
+    case Kind.Or: {
       let sum = 0
       for (let i = 1; i < length(id); i++) sum += mostTexts(at(id, i), depth)
       return sum
     }
-    case LoopKind: {
+    case Kind.Loop: {
       const [body, max] = [mostTexts(at(id, 1), depth), at(id, 3)]
       if (max === Unbounded) return Number.POSITIVE_INFINITY
       return (max + 1) * Math.max(1, body ** max)
@@ -174,7 +156,7 @@ const Milestone = 64
 function chainOf(id: ExprId, known: ReadonlyMap<ExprId, unknown>): { links: ExprId[]; last: ExprId } {
   const links: ExprId[] = []
   let last = id
-  for (; kindOf(last) === ConcatKind && !known.has(last); last = at(last, 2)) links.push(last)
+  for (; kindOf(last) === Kind.Concat && !known.has(last); last = at(last, 2)) links.push(last)
   return { links, last }
 }
 

@@ -10,21 +10,16 @@
 import { and, loop } from "./build.ts"
 import { derivativeRow } from "./derivative.ts"
 import {
-  AndKind,
   at,
-  ConcatKind,
-  DiffKind,
   type ExprId,
   ExprMemo,
   flags,
   Inherited,
   isNullable,
+  Kind,
   kindOf,
-  LoopKind,
-  MachineKind,
   members,
   Never,
-  OrKind,
   Unbounded,
 } from "./nodes.ts"
 import { Rebuilding } from "./rebuild.ts"
@@ -76,8 +71,8 @@ class Loosening extends Rebuilding {
   }
 
   protected ofPart(id: ExprId): ExprId {
-    if (kindOf(id) === AndKind) return this.joined(id, and)
-    if (kindOf(id) !== LoopKind) return id
+    if (kindOf(id) === Kind.And) return this.joined(id, and)
+    if (kindOf(id) !== Kind.Loop) return id
     const [body, min, max] = [at(id, 1), at(id, 2), at(id, 3)]
     const inner = this.of(body)
     const isFar = max !== Unbounded && max > this.iterations(id)
@@ -113,23 +108,23 @@ function countOf(id: ExprId): number {
 
 function findCount(id: ExprId): number {
   switch (kindOf(id)) {
-    case LoopKind: {
+    case Kind.Loop: {
       const [min, max] = [at(id, 2), at(id, 3)]
       return Math.max(1, max === Unbounded ? min : max) * countOf(at(id, 1))
     }
-    case ConcatKind: {
+    case Kind.Concat: {
       let sum = 0
       let rest = id
-      for (; kindOf(rest) === ConcatKind && sum < TooMany; rest = at(rest, 2)) sum += countOf(at(rest, 1))
+      for (; kindOf(rest) === Kind.Concat && sum < TooMany; rest = at(rest, 2)) sum += countOf(at(rest, 1))
       return sum < TooMany ? sum + countOf(rest) : sum
     }
-    case OrKind:
+    case Kind.Or:
       return members(id).reduce((sum, part) => sum + countOf(part), 0)
-    case AndKind:
+    case Kind.And:
       return members(id).reduce((product, part) => product * countOf(part), 1)
-    case DiffKind:
+    case Kind.Diff:
       return countOf(at(id, 2))
-    case MachineKind:
+    case Kind.Machine:
       return TooMany
     default:
       return 1

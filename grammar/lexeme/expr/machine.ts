@@ -11,18 +11,7 @@
  */
 import { concat, or } from "./build.ts"
 import { derivative, register, rowOf } from "./derivative.ts"
-import {
-  at,
-  Empty,
-  type ExprId,
-  intern,
-  kindOf,
-  length,
-  MachineKind,
-  Never,
-  Nullable,
-  SetKind,
-} from "./nodes.ts"
+import { at, Empty, type ExprId, intern, Kind, kindOf, length, Never, Nullable } from "./nodes.ts"
 import { addRow } from "./rows.ts"
 import { pushRange } from "./sets.ts"
 
@@ -144,10 +133,10 @@ export function machineFrom(id: ExprId, state: number): ExprId {
 }
 
 function stateExpr(index: number, state: number): ExprId {
-  return intern([MachineKind, index, state], machines[index].isAccepting(state) ? Nullable : 0)
+  return intern([Kind.Machine, index, state], machines[index].isAccepting(state) ? Nullable : 0)
 }
 
-register(MachineKind, {
+register(Kind.Machine, {
   row(id) {
     const row = machineRow(id)
     return row === null ? rowOf(unfoldMachine(id)) : addRow(row)
@@ -210,7 +199,7 @@ interface MachineOverlay {
  * has neither.
  */
 export function machineOverlay(id: ExprId): MachineOverlay | null {
-  if (kindOf(id) !== MachineKind) return null
+  if (kindOf(id) !== Kind.Machine) return null
   const [index, state] = [at(id, 1), at(id, 2)]
   const machine = machines[index]
   const tail = machine.tail?.(state) ?? null
@@ -227,7 +216,7 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
   const ways = new Map<number, ExprId>()
   for (const { set, next } of machine.edges(state)) {
     // A character of several bytes is not a set of bytes.
-    if (kindOf(set) !== SetKind) return null
+    if (kindOf(set) !== Kind.Set) return null
     for (let i = 1; i < length(set); i += 2)
       for (let byte = at(set, i) & 0xff; byte <= at(set, i) >>> 8; byte++)
         ways.set(byte, stateExpr(index, next))
@@ -241,7 +230,7 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
 
 /** Returns the `FreeBytes` of a machine's state, or null. */
 export function machineFree(id: ExprId): FreeBytes | null {
-  if (kindOf(id) !== MachineKind) return null
+  if (kindOf(id) !== Kind.Machine) return null
   return machines[at(id, 1)].free?.(at(id, 2)) ?? null
 }
 

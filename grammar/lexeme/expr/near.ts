@@ -9,7 +9,7 @@
 import { checkTime } from "../../deadline.ts"
 import { derivativeRow } from "./derivative.ts"
 import { exprLengths } from "./lengths.ts"
-import { AndKind, type ExprId, isNullable, kindOf, MachineKind, members, Never, OrKind } from "./nodes.ts"
+import { type ExprId, isNullable, Kind, kindOf, members, Never } from "./nodes.ts"
 
 /** Weight of a row of derivatives for `checkTime`. */
 const RowWeight = 8
@@ -22,9 +22,9 @@ const FarthestEnd = 10_000
  * a choice, the least of its operands.
  */
 export function distanceOf(id: ExprId): number {
-  if (kindOf(id) === OrKind)
+  if (kindOf(id) === Kind.Or)
     return members(id).reduce((least, part) => Math.min(least, distanceOf(part)), FarthestEnd)
-  if (kindOf(id) !== AndKind) return leastOf(id)
+  if (kindOf(id) !== Kind.And) return leastOf(id)
   return members(id).reduce((sum, part) => Math.min(sum + leastOf(part), FarthestEnd), 0)
 }
 
@@ -33,7 +33,7 @@ export function distanceOf(id: ExprId): number {
  * slowly, so for machines only acceptance counts.
  */
 function leastOf(id: ExprId): number {
-  if (kindOf(id) === MachineKind) return isNullable(id) ? 0 : 1
+  if (kindOf(id) === Kind.Machine) return isNullable(id) ? 0 : 1
   return Math.min(exprLengths(id).low, FarthestEnd)
 }
 

@@ -23,35 +23,37 @@ export const Unbounded = 0x7fffffff
  */
 export const MaxCount = Unbounded - 1
 
-// Kinds, with the layout of their tuples.
-/** [0] */
-export const NeverKind = 0
-/** [1] */
-export const EmptyKind = 1
-/** [2, lo | hi << 8, next, …] byte ranges, inclusive, ascending, maximal; `next`: Empty or a Set */
-export const SetKind = 2
-/** [3, head, tail] */
-export const ConcatKind = 3
-/** [4, …ids] ascending, at least two */
-export const OrKind = 4
-/** [5, …ids] ascending, at least two */
-export const AndKind = 5
-/** [6, universe, id] texts of `universe` that are not in `id` */
-export const DiffKind = 6
-/** [7, body, min, max] */
-export const LoopKind = 7
-/** [8, id, negative] the rest of the text is (not) in `id` */
-export const LookKind = 8
-/** [9, id, negative] `id` remains of a lookbehind after the text so far, and does (not) end here */
-export const BehindKind = 9
-/** [10] nothing follows */
-export const EndKind = 10
-/** [11, id] assertions in `id` see only the text of `id` */
-export const ScopeKind = 11
-/** [12, machine, state] the language of a machine from a state; see `machine.ts` */
-export const MachineKind = 12
-/** [13, id] any byte, then `id` as it stands after that byte; only in `look/assertions.ts` */
-export const ShiftKind = 13
+/** Kinds of expressions, with the layout of their tuples. */
+export const Kind = {
+  /** [0] */
+  Never: 0,
+  /** [1] */
+  Empty: 1,
+  /** [2, lo | hi << 8, next, …] byte ranges, inclusive, ascending, maximal; `next`: Empty, Set */
+  Set: 2,
+  /** [3, head, tail] */
+  Concat: 3,
+  /** [4, …ids] ascending, at least two */
+  Or: 4,
+  /** [5, …ids] ascending, at least two */
+  And: 5,
+  /** [6, universe, id] texts of `universe` that are not in `id` */
+  Diff: 6,
+  /** [7, body, min, max] */
+  Loop: 7,
+  /** [8, id, negative] the rest of the text is (not) in `id` */
+  Look: 8,
+  /** [9, id, negative] `id` is left of a lookbehind after the text read and does (not) end here */
+  Behind: 9,
+  /** [10] nothing follows */
+  End: 10,
+  /** [11, id] assertions in `id` see only the text of `id` */
+  Scope: 11,
+  /** [12, machine, state] the language of a machine from a state; see `machine.ts` */
+  Machine: 12,
+  /** [13, id] any byte, then `id` as it stands after that byte; only in `look/assertions.ts` */
+  Shift: 13,
+} as const
 
 // Flags of an expression.
 /** ε is in the language; an assertion holds if the text starts and ends here. */
@@ -70,8 +72,8 @@ export const Inherited = Asserts | LooksBack
 const table = new TupleTable()
 let flagsOf: Uint8Array = new Uint8Array(1024)
 
-table.intern([NeverKind])
-table.intern([EmptyKind])
+table.intern([Kind.Never])
+table.intern([Kind.Empty])
 flagsOf[Empty] = Nullable
 
 /** Returns the id of `tuple`. `flags` are its facts, used only if it is new. */

@@ -1,27 +1,5 @@
 /** Expressions as text, for people and tests. */
-import {
-  AndKind,
-  at,
-  BehindKind,
-  ConcatKind,
-  DiffKind,
-  Empty,
-  EmptyKind,
-  EndKind,
-  type ExprId,
-  kindOf,
-  LookKind,
-  LoopKind,
-  length,
-  MachineKind,
-  members,
-  Never,
-  NeverKind,
-  OrKind,
-  ScopeKind,
-  SetKind,
-  Unbounded,
-} from "./nodes.ts"
+import { at, Empty, type ExprId, Kind, kindOf, length, members, Never, Unbounded } from "./nodes.ts"
 import { anyChar } from "./sets.ts"
 
 /**
@@ -30,34 +8,34 @@ import { anyChar } from "./sets.ts"
  */
 export function printExpr(id: ExprId): string {
   switch (kindOf(id)) {
-    case NeverKind:
+    case Kind.Never:
       return "∅"
-    case EmptyKind:
+    case Kind.Empty:
       return "ε"
-    case SetKind:
+    case Kind.Set:
       return printSet(id)
-    case ConcatKind:
+    case Kind.Concat:
       return `${nested(at(id, 1))}${at(id, 2) === Empty ? "" : nested(at(id, 2))}`
-    case OrKind:
+    case Kind.Or:
       return `(${members(id).map(printExpr).join("|")})`
-    case AndKind:
+    case Kind.And:
       return `(${members(id).map(printExpr).join("&")})`
-    case DiffKind:
+    case Kind.Diff:
       return `~${nested(at(id, 2))}`
-    case LoopKind: {
+    case Kind.Loop: {
       const [min, max] = [at(id, 2), at(id, 3)]
       const count = max === Unbounded ? (min === 0 ? "*" : min === 1 ? "+" : `{${min},}`) : `{${min},${max}}`
       return `${nested(at(id, 1))}${count}`
     }
-    case LookKind:
+    case Kind.Look:
       return `(?${at(id, 2) ? "!" : "="}${printExpr(at(id, 1))})`
-    case BehindKind:
+    case Kind.Behind:
       return `(?<${at(id, 2) ? "!" : "="}${printExpr(at(id, 1))})`
-    case EndKind:
+    case Kind.End:
       return "$"
-    case ScopeKind:
+    case Kind.Scope:
       return `(?:${printExpr(at(id, 1))})`
-    case MachineKind:
+    case Kind.Machine:
       return `<machine ${at(id, 1)}:${at(id, 2)}>`
     default:
       throw new Error(`internal: expression ${id} has no kind`)
@@ -67,8 +45,8 @@ export function printExpr(id: ExprId): string {
 function nested(id: ExprId): string {
   const text = printExpr(id)
   const kind = kindOf(id)
-  return kind === ConcatKind || (kind === LoopKind && id !== Never)
-    ? kind === ConcatKind
+  return kind === Kind.Concat || (kind === Kind.Loop && id !== Never)
+    ? kind === Kind.Concat
       ? `(?:${text})`
       : text
     : text

@@ -1,6 +1,6 @@
 /** Rebuilds expressions with some parts replaced. */
 import { concat, or } from "./build.ts"
-import { at, ConcatKind, type ExprId, kindOf, members, OrKind } from "./nodes.ts"
+import { at, type ExprId, Kind, kindOf, members } from "./nodes.ts"
 
 /**
  * One rebuilding. It memoizes each part: otherwise nested alternatives with shared parts would take
@@ -30,12 +30,12 @@ export abstract class Rebuilding {
   }
 
   private make(id: ExprId): ExprId {
-    if (kindOf(id) === OrKind) return this.joined(id, or)
-    if (kindOf(id) !== ConcatKind) return this.ofPart(id)
+    if (kindOf(id) === Kind.Or) return this.joined(id, or)
+    if (kindOf(id) !== Kind.Concat) return this.ofPart(id)
     // Long literals are long chains, so this goes down the tails and back up without recursion.
     const chain: ExprId[] = []
     let last = id
-    for (; kindOf(last) === ConcatKind; last = at(last, 2)) chain.push(last)
+    for (; kindOf(last) === Kind.Concat; last = at(last, 2)) chain.push(last)
     let made = this.of(last)
     for (const link of chain.reverse()) {
       const head = this.of(at(link, 1))

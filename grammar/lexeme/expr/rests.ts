@@ -8,18 +8,7 @@
  * their own shortest texts count, and those of the operands of an intersection.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
-import {
-  AndKind,
-  at,
-  ConcatKind,
-  type ExprId,
-  ExprMemo,
-  kindOf,
-  LoopKind,
-  length,
-  OrKind,
-  ScopeKind,
-} from "./nodes.ts"
+import { at, type ExprId, ExprMemo, Kind, kindOf, length } from "./nodes.ts"
 import { rawTexts } from "./shortest.ts"
 
 /**
@@ -57,16 +46,16 @@ export function mostNeeded(root: ExprId): number {
 
 function partsOf(id: ExprId): ExprId[] {
   switch (kindOf(id)) {
-    case ConcatKind:
+    case Kind.Concat:
       return [at(id, 1), at(id, 2)]
-    case OrKind:
-    case AndKind: {
+    case Kind.Or:
+    case Kind.And: {
       const parts: ExprId[] = []
       for (let i = 1; i < length(id); i++) parts.push(at(id, i))
       return parts
     }
-    case LoopKind:
-    case ScopeKind:
+    case Kind.Loop:
+    case Kind.Scope:
       return [at(id, 1)]
     default:
       return []
@@ -76,17 +65,17 @@ function partsOf(id: ExprId): ExprId[] {
 function needed(id: ExprId): number {
   const of = (part: ExprId) => known.get(part)
   switch (kindOf(id)) {
-    case ConcatKind:
+    case Kind.Concat:
       return Math.max(of(at(id, 1)) + rawTexts.least(at(id, 2)), of(at(id, 2)))
-    case OrKind:
-    case AndKind: {
+    case Kind.Or:
+    case Kind.And: {
       let most = rawTexts.least(id)
       for (let i = 1; i < length(id); i++) most = Math.max(most, of(at(id, i)))
       return most
     }
-    case LoopKind:
+    case Kind.Loop:
       return of(at(id, 1)) + rawTexts.least(at(id, 1)) * Math.max(0, at(id, 2) - 1)
-    case ScopeKind:
+    case Kind.Scope:
       return of(at(id, 1))
     default:
       return rawTexts.least(id)

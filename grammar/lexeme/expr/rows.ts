@@ -11,7 +11,7 @@ import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
 import { concat } from "./build.ts"
-import { at, ConcatKind, Empty, type ExprId, ExprMemo, exprWords, kindOf, Never, SetKind } from "./nodes.ts"
+import { at, Empty, type ExprId, ExprMemo, exprWords, Kind, kindOf, Never } from "./nodes.ts"
 import { pushRange } from "./sets.ts"
 
 /** Rows by id. Bytes that are left out lead to ∅. */
@@ -165,9 +165,9 @@ function commonTail(targets: readonly ExprId[]): ExprId {
   let head = -1
   for (const target of targets) {
     if (target === Never) continue
-    const first = kindOf(target) === ConcatKind ? at(target, 1) : target
+    const first = kindOf(target) === Kind.Concat ? at(target, 1) : target
     if (head < 0) {
-      if (kindOf(first) !== SetKind || (at(first, 1) & 0xff) < FirstTail) return -1
+      if (kindOf(first) !== Kind.Set || (at(first, 1) & 0xff) < FirstTail) return -1
       head = first
     } else if (first !== head) return -1
   }
@@ -176,5 +176,5 @@ function commonTail(targets: readonly ExprId[]): ExprId {
 
 /** Returns what follows the rest of a character with which `id` begins. */
 function afterTail(id: ExprId): ExprId {
-  return kindOf(id) === ConcatKind ? at(id, 2) : Empty
+  return kindOf(id) === Kind.Concat ? at(id, 2) : Empty
 }

@@ -7,7 +7,7 @@
  * their targets. Neighbours with equal targets are joined, and ∅ is left out. Set nodes and
  * derivatives are both rows.
  */
-import { at, Empty, type ExprId, intern, kindOf, length, Never, SetKind } from "./nodes.ts"
+import { at, Empty, type ExprId, intern, Kind, kindOf, length, Never } from "./nodes.ts"
 
 /** Appends `[lo, hi] → target` to a row. Joins it to an equal neighbour. */
 export function pushRange(row: number[], lo: number, hi: number, target: number): void {
@@ -21,7 +21,7 @@ export function pushRange(row: number[], lo: number, hi: number, target: number)
 }
 
 function makeSet(row: readonly number[]): ExprId {
-  return row.length === 0 ? Never : intern([SetKind, ...row], 0)
+  return row.length === 0 ? Never : intern([Kind.Set, ...row], 0)
 }
 
 /**
@@ -138,7 +138,7 @@ export function intersectSets(a: ExprId, b: ExprId): ExprId {
 }
 
 function combineSets(a: ExprId, b: ExprId, combine: (a: ExprId, b: ExprId) => ExprId): ExprId {
-  if (kindOf(a) !== SetKind || kindOf(b) !== SetKind) return -1
+  if (kindOf(a) !== Kind.Set || kindOf(b) !== Kind.Set) return -1
   const row: number[] = []
   let [i, j, byte] = [1, 1, 0]
   const [endA, endB] = [length(a), length(b)]

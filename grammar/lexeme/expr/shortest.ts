@@ -15,23 +15,17 @@ import { isNever } from "./emptiness.ts"
 import { machineEnding, machineLengths } from "./machine.ts"
 import { nearText } from "./near.ts"
 import {
-  AndKind,
   at,
-  ConcatKind,
   type ExprId,
   ExprMemo,
   exprWords,
   flags,
   Inherited,
   isNullable,
+  Kind,
   kindOf,
-  LoopKind,
   length,
-  MachineKind,
   Never,
-  OrKind,
-  ScopeKind,
-  SetKind,
 } from "./nodes.ts"
 
 const MaxCost = 0x1fffffff
@@ -209,17 +203,17 @@ export class ShortestTexts {
     if (isNullable(id) && (flags(id) & Inherited) === 0) return 1
     const known = (part: ExprId) => this.known.get(part)
     switch (kindOf(id)) {
-      case SetKind: {
+      case Kind.Set: {
         let least = MaxCost
         for (let i = 1; i < length(id); i += 2)
           least = Math.min(least, this.costs[this.cheapest(at(id, i))] + (known(at(id, i + 1)) >> 1))
         return 2 * least + 1
       }
-      case ConcatKind: {
+      case Kind.Concat: {
         const [head, tail] = [known(at(id, 1)), known(at(id, 2))]
         return 2 * Math.min(MaxCost, (head >> 1) + (tail >> 1)) + (head & tail & 1)
       }
-      case OrKind: {
+      case Kind.Or: {
         let best = 2 * MaxCost
         for (let i = 1; i < length(id); i++) {
           const part = known(at(id, i))
@@ -227,18 +221,18 @@ export class ShortestTexts {
         }
         return best
       }
-      case AndKind: {
+      case Kind.And: {
         let least = 0
         for (let i = 1; i < length(id); i++) least = Math.max(least, known(at(id, i)) >> 1)
         return 2 * least
       }
-      case LoopKind: {
+      case Kind.Loop: {
         const body = known(at(id, 1))
         return 2 * Math.min(MaxCost, (body >> 1) * at(id, 2)) + (at(id, 2) === 0 ? 1 : body & 1)
       }
-      case ScopeKind:
+      case Kind.Scope:
         return known(at(id, 1)) & ~1
-      case MachineKind:
+      case Kind.Machine:
         return 2 * Math.min(MaxCost, machineLengths(id)?.low ?? 0)
       default:
         return id === Never ? 2 * MaxCost : 0
@@ -256,13 +250,13 @@ export class ShortestTexts {
         continue
       }
       switch (kindOf(id)) {
-        case SetKind:
+        case Kind.Set:
           stack.push(this.writeByte(id, bytes))
           break
-        case ConcatKind:
+        case Kind.Concat:
           stack.push(at(id, 2), at(id, 1))
           break
-        case LoopKind: {
+        case Kind.Loop: {
           const start = bytes.length
           this.write(at(id, 1), bytes)
           const size = bytes.length - start
@@ -270,14 +264,14 @@ export class ShortestTexts {
           for (let i = size; i < size * at(id, 2); i++) bytes.push(bytes[start + i - size])
           break
         }
-        case OrKind:
+        case Kind.Or:
           if (isFormal) {
             stack.push(this.best(id))
             break
           }
           this.search(id, bytes)
           break
-        case MachineKind: {
+        case Kind.Machine: {
           const ending = machineEnding(id)
           if (ending === null) this.search(id, bytes)
           else for (const byte of ending) bytes.push(byte)
@@ -411,18 +405,18 @@ function place(byte: number): number {
 /** Adds the expressions from which the measure of `id` is computed to `needs`. */
 function parts(id: ExprId, needs: ExprId[]): void {
   switch (kindOf(id)) {
-    case SetKind:
+    case Kind.Set:
       for (let i = 2; i < length(id); i += 2) needs.push(at(id, i))
       return
-    case ConcatKind:
+    case Kind.Concat:
       needs.push(at(id, 1), at(id, 2))
       return
-    case OrKind:
-    case AndKind:
+    case Kind.Or:
+    case Kind.And:
       for (let i = 1; i < length(id); i++) needs.push(at(id, i))
       return
-    case LoopKind:
-    case ScopeKind:
+    case Kind.Loop:
+    case Kind.Scope:
       needs.push(at(id, 1))
   }
 }

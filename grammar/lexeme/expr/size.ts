@@ -5,21 +5,7 @@
  * Each expression is walked once. The nodes that a walk has met are marked with the number of that
  * walk, so nothing is cleared between two walks.
  */
-import {
-  AndKind,
-  at,
-  BehindKind,
-  ConcatKind,
-  DiffKind,
-  type ExprId,
-  ExprMemo,
-  kindOf,
-  LookKind,
-  LoopKind,
-  length,
-  OrKind,
-  ScopeKind,
-} from "./nodes.ts"
+import { at, type ExprId, ExprMemo, Kind, kindOf, length } from "./nodes.ts"
 
 /** Largest exact size: a walk ends after this many nodes. */
 export const MaxSize = 4_096
@@ -47,16 +33,16 @@ export function exprSize(expr: ExprId): number {
     const id = met[i]
     // Which values of a tuple are operands depends on its kind, see `nodes.ts`.
     switch (kindOf(id)) {
-      case ConcatKind:
-      case OrKind:
-      case AndKind:
-      case DiffKind:
+      case Kind.Concat:
+      case Kind.Or:
+      case Kind.And:
+      case Kind.Diff:
         for (let j = 1; j < length(id); j++) meet(at(id, j))
         break
-      case LoopKind:
-      case LookKind:
-      case BehindKind:
-      case ScopeKind:
+      case Kind.Loop:
+      case Kind.Look:
+      case Kind.Behind:
+      case Kind.Scope:
         meet(at(id, 1))
     }
   }

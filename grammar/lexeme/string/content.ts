@@ -17,7 +17,7 @@ import { type ExprId, exprs } from "../expr/expr.ts"
 import { finiteTexts } from "../expr/finite.ts"
 import { exprLengths } from "../expr/lengths.ts"
 import { type FreeBytes, machineFree, machineOverlay } from "../expr/machine.ts"
-import { at, ConcatKind, kindOf, length, MaxCount, OrKind } from "../expr/nodes.ts"
+import { at, Kind, kindOf, length, MaxCount } from "../expr/nodes.ts"
 import { anyTails } from "../expr/sets.ts"
 import { PlainTag } from "../table.ts"
 import {
@@ -268,9 +268,9 @@ export function neededCharacters(content: number): number {
 function canBeginLater(expr: ExprId): boolean {
   if (expr === exprs.anyText) return true
   switch (kindOf(expr)) {
-    case ConcatKind:
+    case Kind.Concat:
       return at(expr, 1) === exprs.anyText && !exprs.isNever(expr)
-    case OrKind:
+    case Kind.Or:
       for (let i = 1; i < length(expr); i++) if (canBeginLater(at(expr, i))) return true
       return false
     default:

@@ -10,7 +10,7 @@
 import type { Completion } from "../completion.ts"
 import { countedText } from "../expr/counter.ts"
 import type { ExprId } from "../expr/expr.ts"
-import { at, ConcatKind, kindOf, LoopKind, length, OrKind } from "../expr/nodes.ts"
+import { at, Kind, kindOf, length } from "../expr/nodes.ts"
 import type { ShortestTexts } from "../expr/shortest.ts"
 import { PlainTag } from "../table.ts"
 import { anyContent, ExprKind, LengthKind, NamesKind, NoContent, partsOfContent } from "./content.ts"
@@ -91,7 +91,7 @@ function counted(expr: ExprId, min: number, max: number, texts: ShortestTexts): 
  * repeated. Null unless it is certain to be cheapest, with one byte for each character.
  */
 function stretched(expr: ExprId, min: number, max: number, texts: ShortestTexts): Uint8Array | null {
-  if (kindOf(expr) === OrKind) {
+  if (kindOf(expr) === Kind.Or) {
     for (let i = 1; i < length(expr); i++) {
       const text = stretched(at(expr, i), min, max, texts)
       if (text !== null && texts.costOf(text) <= Math.max(min, texts.least(expr))) return text
@@ -101,8 +101,8 @@ function stretched(expr: ExprId, min: number, max: number, texts: ShortestTexts)
   if (!texts.isExact(expr)) return null
   const parts: { bytes: Uint8Array; times: number; most: number }[] = []
   for (let rest = expr; ; rest = at(rest, 2)) {
-    const part = kindOf(rest) === ConcatKind ? at(rest, 1) : rest
-    if (kindOf(part) === LoopKind) {
+    const part = kindOf(rest) === Kind.Concat ? at(rest, 1) : rest
+    if (kindOf(part) === Kind.Loop) {
       if (!texts.isExact(at(part, 1))) return null
       const [times, most] = [at(part, 2), at(part, 3)]
       parts.push({ bytes: texts.textOf(at(part, 1)), times, most })

@@ -13,30 +13,21 @@
 import { and, anyText, concat, diff, loop, or } from "../build.ts"
 import { boundsAfterOne, findPlainRow, register } from "../derivative.ts"
 import {
-  AndKind,
   Asserts,
   at,
-  BehindKind,
-  ConcatKind,
-  DiffKind,
   Empty,
-  EndKind,
   type ExprId,
   flags,
   Inherited,
   intern,
   isNullable,
+  Kind,
   kindOf,
-  LookKind,
   LooksBack,
-  LoopKind,
   members,
   Never,
   Nullable,
-  OrKind,
-  ScopeKind,
   Searched,
-  ShiftKind,
   Universe,
 } from "../nodes.ts"
 import { addRow, combine } from "../rows.ts"
@@ -50,7 +41,7 @@ export function look(id: ExprId, negative: boolean): ExprId {
   if (id === Never) return negative ? Empty : Never
   if (flags(id) & Universe) return negative ? Never : Empty
   const made = Asserts | Searched | (flags(id) & LooksBack) | (isNullable(id) !== negative ? Nullable : 0)
-  return intern([LookKind, id, negative ? 1 : 0], made)
+  return intern([Kind.Look, id, negative ? 1 : 0], made)
 }
 
 /**
@@ -61,20 +52,20 @@ export function behind(id: ExprId, negative: boolean): ExprId {
   if (id === Never) return negative ? Empty : Never
   if (flags(id) & Universe) return negative ? Never : Empty
   return intern(
-    [BehindKind, id, negative ? 1 : 0],
+    [Kind.Behind, id, negative ? 1 : 0],
     LooksBack | Searched | (isNullable(id) !== negative ? Nullable : 0),
   )
 }
 
 /** Asserts that nothing follows. */
-export const end: ExprId = intern([EndKind], Asserts | Searched | Nullable)
+export const end: ExprId = intern([Kind.End], Asserts | Searched | Nullable)
 
 /**
  * Returns `end` in front of `rest`, which is all that follows: ε if `rest` may be empty, otherwise
  * ∅, unless that depends on the text before.
  */
 export function ended(rest: ExprId): ExprId {
-  if (flags(rest) & Inherited) return intern([ConcatKind, end, rest], endedFlags(rest))
+  if (flags(rest) & Inherited) return intern([Kind.Concat, end, rest], endedFlags(rest))
   return isNullable(rest) ? Empty : Never
 }
 
@@ -84,28 +75,28 @@ function endedFlags(rest: ExprId): number {
 
 /** Seals a whole pattern: its assertions see only its own text. */
 export function scope(id: ExprId): ExprId {
-  return flags(id) & Inherited ? intern([ScopeKind, id], flags(id) & (Nullable | Searched)) : id
+  return flags(id) & Inherited ? intern([Kind.Scope, id], flags(id) & (Nullable | Searched)) : id
 }
 
-register(LookKind, { row: rowOfAsserting })
-register(ScopeKind, { row: (id) => combine([at(id, 1)], ([inner]) => scope(inner)) })
-register(ShiftKind, { row: (id) => rowOfShift(at(id, 1)) })
+register(Kind.Look, { row: rowOfAsserting })
+register(Kind.Scope, { row: (id) => combine([at(id, 1)], ([inner]) => scope(inner)) })
+register(Kind.Shift, { row: (id) => rowOfShift(at(id, 1)) })
 
 /** Returns the row of an expression that contains an assertion. */
 function rowOfAsserting(id: ExprId): number {
   switch (kindOf(id)) {
-    case LookKind:
-    case BehindKind:
-    case EndKind:
+    case Kind.Look:
+    case Kind.Behind:
+    case Kind.End:
       return addRow([])
-    case ConcatKind: {
+    case Kind.Concat: {
       const [head, tail] = [at(id, 1), at(id, 2)]
       if (flags(head) & Asserts) return rowBehindAssertion(head, tail)
       if (!looksBack(tail)) return findPlainRow(id)
       if (!isNullable(head)) return combine([head, shift(tail)], ([read, rest]) => concat(read, rest))
       return combine([head, shift(tail), tail], ([read, rest, skipped]) => or([concat(read, rest), skipped]))
     }
-    case LoopKind: {
+    case Kind.Loop: {
       if (flags(id) & Asserts) return combine([unfold(id, Empty)], ([only]) => only)
       const [min, max] = boundsAfterOne(id)
       return combine([at(id, 1), shift(at(id, 1))], ([read, body]) => concat(read, loop(body, min, max)))
@@ -118,12 +109,12 @@ function rowOfAsserting(id: ExprId): number {
 /** Returns the row of an assertion, or of a repetition with one in it, and all that follows. */
 function rowBehindAssertion(head: ExprId, tail: ExprId): number {
   switch (kindOf(head)) {
-    case LookKind:
+    case Kind.Look:
       return combine([tail, at(head, 1), anyText], ([rest, seen, all]) => {
         if (at(head, 2) === 0) return and([rest, seen, all])
         return rest === Never ? Never : and([rest, diff(all, seen)])
       })
-    case LoopKind: {
+    case Kind.Loop: {
       const unfolded = unfold(head, tail)
       return combine(at(head, 2) === 0 ? [unfolded, tail] : [unfolded], or)
     }
@@ -146,7 +137,7 @@ function looksBack(id: ExprId): boolean {
 
 /** Returns any byte followed by `id` as it stands after that byte. */
 function shift(id: ExprId): ExprId {
-  return intern([ShiftKind, id], 0)
+  return intern([Kind.Shift, id], 0)
 }
 
 /** An operand of `combine` that has a target for every byte, whatever the other operands have. */
@@ -156,20 +147,20 @@ const anyByte = byteRange(0, 0xff)
 function rowOfShift(id: ExprId): number {
   if (!looksBack(id)) return addRow(id === Never ? [] : [0xff00, id])
   switch (kindOf(id)) {
-    case BehindKind:
+    case Kind.Behind:
       return combine([at(id, 1), anyByte], ([left]) => behind(left, at(id, 2) === 1))
-    case LookKind:
+    case Kind.Look:
       return combine([shift(at(id, 1)), anyByte], ([seen]) => look(seen, at(id, 2) === 1))
-    case LoopKind:
+    case Kind.Loop:
       return combine([shift(at(id, 1)), anyByte], ([body]) => loop(body, at(id, 2), at(id, 3)))
-    case DiffKind:
+    case Kind.Diff:
       // The left side is all texts and does not look back.
       return combine([shift(at(id, 2)), anyByte], ([removed]) => diff(at(id, 1), removed))
-    case ConcatKind:
+    case Kind.Concat:
       return combine([shift(at(id, 1)), shift(at(id, 2)), anyByte], ([head, tail]) => concat(head, tail))
-    case OrKind:
+    case Kind.Or:
       return combine([...members(id).map(shift), anyByte], (targets) => or(targets.slice(0, -1)))
-    case AndKind:
+    case Kind.And:
       return combine([...members(id).map(shift), anyByte], (targets) => and(targets.slice(0, -1)))
     default:
       throw new Error(`internal: expression ${id} does not look back`)

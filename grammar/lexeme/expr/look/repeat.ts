@@ -8,24 +8,16 @@ import { fixedBounds, limitError } from "../../../errors.ts"
 import { and, anyText, concat, loop, or } from "../build.ts"
 import {
   at,
-  BehindKind,
-  ConcatKind,
   Empty,
-  EmptyKind,
-  EndKind,
   type ExprId,
   flags,
   Inherited,
   isNullable,
   isSurelyNullable,
+  Kind,
   kindOf,
-  LookKind,
-  LoopKind,
   members,
   Never,
-  NeverKind,
-  OrKind,
-  SetKind,
   Unbounded,
 } from "../nodes.ts"
 import { anyChar } from "../sets.ts"
@@ -53,19 +45,19 @@ export function repeat(body: ExprId, min: number, max: number): ExprId {
 /** Returns the texts of `id` that read at least one byte. */
 function consumingPart(id: ExprId): ExprId {
   switch (kindOf(id)) {
-    case NeverKind:
-    case EmptyKind:
-    case LookKind:
-    case BehindKind:
-    case EndKind:
+    case Kind.Never:
+    case Kind.Empty:
+    case Kind.Look:
+    case Kind.Behind:
+    case Kind.End:
       return Never
-    case ConcatKind: {
+    case Kind.Concat: {
       const [head, tail] = [at(id, 1), at(id, 2)]
       return or([concat(consumingPart(head), tail), concat(idlePart(head), consumingPart(tail))])
     }
-    case OrKind:
+    case Kind.Or:
       return or(members(id).map(consumingPart))
-    case LoopKind:
+    case Kind.Loop:
       // Bodies with assertions already consume. Others may contain ε, which the first iteration
       // must not take.
       if (flags(at(id, 1)) & Inherited) return loop(at(id, 1), Math.max(1, at(id, 2)), at(id, 3))
@@ -74,7 +66,7 @@ function consumingPart(id: ExprId): ExprId {
         consumingPart(at(id, 1)),
         loop(at(id, 1), 0, at(id, 3) === Unbounded ? Unbounded : at(id, 3) - 1),
       )
-    case SetKind:
+    case Kind.Set:
       return id
     default:
       return isNullable(id) ? and([id, concat(anyChar, anyText)]) : id
@@ -84,13 +76,13 @@ function consumingPart(id: ExprId): ExprId {
 /** Returns what must hold for `id` to match without reading a byte. */
 function idlePart(id: ExprId): ExprId {
   switch (kindOf(id)) {
-    case LookKind:
-    case BehindKind:
-    case EndKind:
+    case Kind.Look:
+    case Kind.Behind:
+    case Kind.End:
       return id
-    case ConcatKind:
+    case Kind.Concat:
       return concat(idlePart(at(id, 1)), idlePart(at(id, 2)))
-    case OrKind:
+    case Kind.Or:
       return or(members(id).map(idlePart))
     default:
       return isNullable(id) ? Empty : Never

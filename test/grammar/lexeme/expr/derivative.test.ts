@@ -193,9 +193,11 @@ test("the module that registers how a kind is read makes all expressions of that
   const kindsOf = (file: string, call: RegExp) =>
     [...readFileSync(join(folder, file), "utf8").matchAll(call)].map(([, kind]) => kind)
   const registered = files.flatMap((file) =>
-    kindsOf(file, /\bregister\((\w+Kind)\b/g).map((kind) => [kind, file]),
+    kindsOf(file, /\bregister\((Kind\.\w+)\b/g).map((kind) => [kind, file]),
   )
-  const made = files.flatMap((file) => kindsOf(file, /\bintern\(\[(\w+Kind)\b/g).map((kind) => [kind, file]))
+  const made = files.flatMap((file) =>
+    kindsOf(file, /\bintern\(\[(Kind\.\w+)\b/g).map((kind) => [kind, file]),
+  )
   expect(registered.length).toBe(4)
   for (const [kind, file] of registered) {
     const makers = made.filter(([other]) => other === kind).map(([, maker]) => maker)
