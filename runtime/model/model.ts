@@ -2,25 +2,25 @@
  * The model as the engine sees it: a fixed set of slots, each with the keys and values of one
  * sequence, and one function from a batch of new tokens to logits.
  *
- * A feed says where its tokens start, so rewinding needs no operation of its own: a `start` below
- * the length of the slot drops the tokens behind it. The logits of a feed depend on its own tokens
- * and on how they were cut into feeds, never on the neighbours in the batch, on the slot or on the
- * time: the bits are the same beside any neighbours. Another cut changes them by rounding.
+ * A feed says where its tokens start, so rewinding needs no separate operation: if `start` is below
+ * the length of the slot, the tokens after it are dropped. The logits of a feed depend on its own
+ * tokens and on how they were cut into feeds, but not on the other feeds of the batch, on the slot
+ * or on the time. Another cut changes them by rounding.
  */
 
 export interface Feed {
   readonly slot: number
-  /** How many tokens of the slot are kept; the new ones follow. */
+  /** Number of tokens of the slot that are kept; the new ones follow them. */
   readonly start: number
   readonly tokens: readonly number[]
-  /** How many rows of logits are wanted: of the last so many tokens. 0: none. */
+  /** Number of logits rows to return, for the last tokens of the feed. 0: none. */
   readonly logitsCount: number
-  /** First take over the first `start` tokens of another slot. */
+  /** Slot from which the first `start` tokens are copied before the feed. */
   readonly copyFrom?: number
-  /** Later feeds of this slot may return to its end, if the model has marks. */
+  /** Whether later feeds of this slot may be rewound to its end, if the model has marks. */
   readonly isMarked?: boolean
   /**
-   * The tokens are read as if each came in a feed of its own, where the model can do that
+   * Whether the tokens are read as if each came in a separate feed, if the model can do that
    * (`readsSteps`).
    */
   readonly isStepwise?: boolean
@@ -29,33 +29,33 @@ export interface Feed {
 /** Sums over all runs of the model's graph since it was opened. */
 export interface ModelWork {
   readonly runs: number
-  /** Tokens that were computed. */
+  /** Number of tokens that were computed. */
   readonly places: number
-  /** Of these, tokens of rows between the wanted ones. */
+  /** Number of those that were computed only because their row lies between the requested ones. */
   readonly placesInVain: number
 }
 
 export interface Model {
-  /** V: columns of the logits. */
+  /** V, the columns of the logits. */
   readonly width: number
-  /** Most tokens a slot can hold. */
+  /** Maximum tokens of a slot. */
   readonly contextLength: number
   readonly slotCount: number
   /**
-   * Whether `start` may lie anywhere in the slot, also where `copyFrom` names it; else a sequence
-   * begins at 0 or a mark.
+   * Whether `start` may be any number of tokens in the slot, or in the slot of `copyFrom`. If not,
+   * it must be 0 or a mark.
    */
   readonly canRewind: boolean
   /**
-   * Otherwise: how many ends of marked feeds in a slot can be returned to, as `withMark` counts
-   * them. 0: none.
+   * If it cannot rewind: the number of ends of marked feeds per slot that it can return to, as
+   * `withMark` counts them. 0: none.
    */
   readonly marks: number
-  /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
+  /** Whether a prompt has the same bits for every cut into pieces of at least two tokens. */
   readonly cutsFreely: boolean
   /**
-   * Whether several new tokens behind others run together with further feeds; else each such feed
-   * is a run of its own.
+   * Whether a feed of several tokens that is not at the start of its slot runs together with other
+   * feeds. If not, each such feed is a separate run.
    */
   readonly joinsFeeds: boolean
   /**
@@ -63,25 +63,23 @@ export interface Model {
    * whether it has the same distribution.
    */
   readonly readsSteps: boolean
-  /** For the log: what runs the model and how. */
+  /** The device and the way in which the model runs, for the log. */
   readonly description: string
   /**
-   * The logits that the feeds want, in their order, R rows in all. Shape [R, V], row-major. At most
-   * one feed a slot. One call at a time. Throws ModelError; the slots of the batch are then empty.
+   * Returns the requested logits, R rows in the order of the feeds. Shape [R, V], row-major. At
+   * most one feed per slot, and one call at a time. Throws ModelError; the slots of the batch are
+   * then empty.
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
   /**
-   * performance.now() of this thread's clock when the last logits were ready, wherever they were
-   * computed, or when what runs the model had last been started again.
+   * performance.now() of this thread when the last logits were ready, in whichever thread they were
+   * computed, or when the model's thread was last restarted.
    */
   readonly answeredAt: number
   readonly work: ModelWork
-  /** Whether the model is being loaded again; calls wait meanwhile. */
+  /** Whether the model is being loaded again. Calls wait for that. */
   readonly isRestarting: boolean
-  /**
-   * Called when what ran the model has died and is being started again: all slots are empty from
-   * now on.
-   */
+  /** Called when the model's thread has died and is being restarted: all slots are now empty. */
   onRestart: (() => void) | undefined
   /** Whether every later call will fail. */
   readonly isDead: boolean

@@ -6,8 +6,8 @@ import { dirname } from "node:path"
 import { ModelError } from "../errors.ts"
 
 /**
- * The folder of a large file, and how a user can choose another one: "set HF_HUB_CACHE to another
- * folder".
+ * The folder of a large file, and the way to choose another one, in words: "set HF_HUB_CACHE to
+ * another folder".
  */
 export interface Disk {
   readonly folder: string
@@ -15,7 +15,7 @@ export interface Disk {
 }
 
 /**
- * Makes a folder and those above it. Throws errors of the file system. Node's own `recursive` never
+ * Makes a folder and its parents. Throws errors of the file system. Node's own `recursive` never
  * returns if an existing folder accepts no new one (`/proc/1`), and then the process does not end
  * either.
  */
@@ -24,12 +24,15 @@ export async function makeFolder(path: string): Promise<void> {
   if (await isThere(path)) return
   if (dirname(path) !== path) await makeFolder(dirname(path))
   await mkdir(path).catch(async (error) => {
-    // Another process may have made it meanwhile.
+    // Another process may have made it in the meantime.
     if (!(await isThere(path))) throw error
   })
 }
 
-/** Throws ModelError if the disk has no room for this many bytes. `what` begins the sentence. */
+/**
+ * Throws ModelError if the disk has no room for this many bytes. `what` is the beginning of the
+ * error message.
+ */
 export async function checkRoom(what: string, { folder, way }: Disk, bytes: number): Promise<void> {
   const disk = await statfs(folder).catch(() => undefined)
   if (disk === undefined || !(bytes > disk.bavail * disk.bsize)) return
@@ -38,7 +41,10 @@ export async function checkRoom(what: string, { folder, way }: Disk, bytes: numb
   )
 }
 
-/** Describes a failed write, with the free space. `bytes` are still to be written. */
+/**
+ * Describes a failed write, with the free space. `bytes`: number of bytes that were still to be
+ * written.
+ */
 export async function unwritten(
   what: string,
   { folder, way }: Disk,

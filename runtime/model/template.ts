@@ -1,8 +1,8 @@
 /**
- * Messages → the text of a prompt, by the model's own chat template (Jinja).
+ * Renders messages as the text of a prompt, with the model's own chat template (Jinja).
  *
- * The template is the model's, the strings are the caller's: an error that it raises is the
- * caller's fault (an unknown role, a conversation that it does not allow) and becomes a
+ * The template is the model's, the strings are the caller's: an error that the template raises is
+ * the caller's fault (an unknown role, a conversation that it does not allow) and becomes a
  * RequestError with the template's message. Its variables are those of transformers, so that the
  * text is the one that the model was trained on; test/models/templates.ts compares the two.
  */
@@ -12,10 +12,10 @@ import { readValue } from "./jinja/json.ts"
 import { Template } from "./jinja/template.ts"
 import { fromJson, reprOf } from "./jinja/value.ts"
 
-/** A message of a chat. Further fields reach the model's template as they are. */
+/** A message of a chat. Additional fields are passed on to the model's template. */
 export interface Message {
   role: string
-  /** Text, or parts of which only text parts are accepted. */
+  /** Text, or a list of parts. Only text parts are accepted. */
   content?: string | readonly { type: string; text?: string }[] | null
   name?: string
   tool_calls?: readonly unknown[]
@@ -23,13 +23,13 @@ export interface Message {
   [key: string]: unknown
 }
 
-/** Variables of the model's chat template beside the messages. */
+/** Variables of the model's chat template in addition to the messages. */
 export interface TemplateOptions {
   tools?: readonly unknown[]
   documents?: readonly unknown[]
-  /** Begin an answer at the end. Default true. */
+  /** Whether the prompt ends with the beginning of an answer. Default true. */
   addGenerationPrompt?: boolean
-  /** More variables of the template. */
+  /** Additional variables of the template. */
   variables?: Readonly<Record<string, unknown>>
 }
 
@@ -38,7 +38,7 @@ export class ChatTemplate {
   private readonly specials: Readonly<Record<string, string>>
   private readonly parsed = new Map<string, Template>()
 
-  /** `specials` are the named tokens that templates use: bos_token, eos_token, … */
+  /** `specials`: the named tokens that templates use, such as bos_token and eos_token. */
   constructor(sources: ReadonlyMap<string, string>, specials: Readonly<Record<string, string>>) {
     this.sources = sources
     this.specials = specials
@@ -49,7 +49,7 @@ export class ChatTemplate {
     return [...this.sources.values()].join("\n")
   }
 
-  /** Whether the model has a template at all. */
+  /** Whether the model has a template. */
   get isPresent(): boolean {
     return this.sources.size > 0
   }
@@ -60,8 +60,8 @@ export class ChatTemplate {
   }
 
   /**
-   * The template's text. Throws RequestError with the template's own message when it refuses the
-   * messages.
+   * Returns the template's text. Throws RequestError with the template's own message if it refuses
+   * the messages.
    */
   render(messages: readonly Message[], options: TemplateOptions = {}): string {
     const template = this.choose(options.tools !== undefined && options.tools.length > 0)
@@ -69,15 +69,16 @@ export class ChatTemplate {
       ...this.specials,
       ...options.variables,
       add_generation_prompt: options.addGenerationPrompt ?? true,
-      // None rather than undefined, as transformers has it: templates ask `tools is not none`. An
-      // empty list is no tools.
+      // Tools are None rather than undefined, as in transformers: templates ask `tools is not
+      // none`. An empty list also becomes None.
       tools: options.tools?.length ? options.tools : null,
       documents: options.documents?.length ? options.documents : null,
     }
     const rendered = (areValues: boolean): string =>
       template.render({ ...variables, messages: messages.map((each) => asTemplatesKnow(each, areValues)) })
-    // Most templates take the arguments of calls as values, which transformers documents. The
-    // others fail at them or print them as Python does, and get the texts that clients send.
+    // Most templates take the arguments of calls as values, as transformers documents. Others fail
+    // with values or print them as Python does; they get the arguments as JSON text, as clients
+    // send them.
     let refusal: unknown
     try {
       const text = rendered(true)
@@ -120,12 +121,15 @@ export class ChatTemplate {
   }
 }
 
-/** The names of a message's reasoning. Templates read the first; those of gpt-oss the second. */
+/**
+ * Field names for a message's reasoning. Most templates read the first; those of gpt-oss read the
+ * second.
+ */
 const reasoningNames = ["reasoning_content", "thinking", "reasoning"] as const
 
 /**
- * The message as transformers hands it over: null fields are left out, reasoning has both names,
- * and calls are functions, their arguments values where `areValues`.
+ * Returns the message as transformers passes it to templates: null fields are left out, reasoning
+ * has both names, and calls are functions, with arguments as values if `areValues`.
  */
 function asTemplatesKnow(message: Message, areValues: boolean): Message {
   const known = Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) as Message
@@ -150,8 +154,8 @@ function isText({ function: func, custom }: Call): boolean {
 }
 
 /**
- * Whether the text holds a call's arguments as Python prints a dictionary, though they came as
- * JSON.
+ * Returns whether the text contains a call's arguments as Python prints a dictionary, although they
+ * came as JSON.
  */
 function printsArguments(text: string, { tool_calls: calls }: Message): boolean {
   return ((calls ?? []) as readonly Call[]).filter(isText).some((call) => {
@@ -180,8 +184,8 @@ function asFunction(call: unknown, areValues: boolean): unknown {
 }
 
 /**
- * Text parts joined; most templates know string contents only. Throws RequestError on any other
- * part.
+ * Joins text parts into one string, since most templates only support strings. Throws RequestError
+ * for any other part.
  */
 export function plainMessages(messages: readonly Message[]): Message[] {
   if (messages.length === 0)

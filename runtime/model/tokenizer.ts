@@ -1,17 +1,17 @@
 /**
- * Text → token ids, and messages → token ids.
+ * Turns text, or the messages of a conversation, into token ids.
  *
- * Trap: to the tokenizer, `<|im_end|>` in a user's text is the control token, and there is no
- * switch. So if a caller's string spells a control token (or could complete one at its edges), the
- * prompt is made differently: spellings in the caller's strings become placeholders; the template
- * renders; the remaining spellings are the template's own and get names with a random nonce; the
- * caller's strings are put back; and a second tokenizer, whose control tokens have only those
- * names, reads the result. The template's ids are unchanged, and the caller's text is ordinary
- * pieces.
+ * Caution: to the tokenizer, `<|im_end|>` in a user's text is the control token, and no option
+ * changes that. So if a caller's string spells a control token (or could complete one at its
+ * edges), the prompt is made in another way: spellings in the caller's strings become placeholders;
+ * the template is rendered; the remaining spellings are the template's own and get names with a
+ * random nonce; the caller's strings are put back; and a second tokenizer, whose control tokens
+ * have only those names, reads the result. The template's ids are unchanged, and the caller's text
+ * becomes ordinary tokens.
  *
  * In a conversation the tags by which templates structure a turn (`<tool_call>`) are control tokens
- * too, whether or not a tokenizer calls them special: a result of a tool must not close itself.
- * Only what an assistant said keeps them, since templates look for its reasoning there.
+ * too, whether or not the tokenizer calls them special: a tool's result must not be able to close
+ * itself. Only messages of an assistant keep them, since templates look for its reasoning there.
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -33,7 +33,7 @@ const namedTokens = [
   "mask_token",
 ]
 
-/** The parts of a model's directory that a tokenizer reads. */
+/** The fields of a model's directory that a tokenizer needs. */
 export type TokenizerDirectory = Pick<
   ModelDirectory,
   "path" | "tokenizerJson" | "tokenizerConfig" | "chatTemplates"
@@ -47,11 +47,11 @@ interface NoncedEncoder {
 export class Tokenizer {
   readonly vocabulary: Vocabulary
   readonly template: ChatTemplate
-  /** The texts of special tokens by what they are for: `bos_token`, `eos_token`, … */
+  /** The texts of special tokens by their roles: `bos_token`, `eos_token`, … */
   readonly namedTokens: Readonly<Record<string, string | undefined>>
   private readonly directory: TokenizerDirectory
   private readonly encodeText: Encode
-  /** The special tokens, and those that no message may spell. */
+  /** The special tokens, and those tokens that no message may spell. */
   private readonly special: Controls
   private readonly inMessages: Controls
   private readonly nonced = new Map<Controls, NoncedEncoder>()
@@ -75,8 +75,8 @@ export class Tokenizer {
   }
 
   /**
-   * Ids of a raw text. Control tokens in it count; `addSpecialTokens` (default true) also writes
-   * the begin token.
+   * Returns the ids of a raw text. Control tokens in it count; `addSpecialTokens` (default true)
+   * also writes the begin token.
    */
   encode(text: string, options: { addSpecialTokens?: boolean; parseSpecial?: boolean } = {}): number[] {
     const addSpecialTokens = options.addSpecialTokens ?? true
@@ -88,14 +88,14 @@ export class Tokenizer {
   }
 
   /**
-   * Ids of a part of a text: without a begin token, and the spelling of a control token is plain
-   * text.
+   * Returns the ids of a part of a text: without a begin token, and with the spelling of a control
+   * token as plain text.
    */
   readonly encodePart = (text: string): number[] =>
     this.encode(text, { addSpecialTokens: false, parseSpecial: false })
 
   /**
-   * Ids of a conversation. No string of the caller ever becomes a control token. Throws
+   * Returns the ids of a conversation. No string of the caller ever becomes a control token. Throws
    * RequestError.
    */
   encodeMessages(messages: readonly Message[], options: TemplateOptions = {}): number[] {
@@ -120,14 +120,15 @@ export class Tokenizer {
     const safe = this.mapConversation(plain, given, hide, hideKey)
     const rendered = this.template.render(safe.messages, safe.options)
     const { encode, nameOf } = this.openNonced(this.inMessages)
-    // One left-to-right pass over the template's own spellings, longest first, as the tokenizer
-    // would split them.
+    // Replaces the template's own spellings in one pass from left to right, longest first, as the
+    // tokenizer would split them.
     const named = this.inMessages.replace(rendered, (spelling) => nameOf.get(spelling)!)
     return encode(unhide(named, nonce, hidden), false)
   }
 
   /**
-   * A copy with every string replaced; `map` receives the spellings that are control tokens in it.
+   * Returns a copy with every string replaced; `map` gets the spellings that are control tokens in
+   * that string.
    */
   private mapConversation(
     messages: readonly Message[],
@@ -153,7 +154,7 @@ export class Tokenizer {
     }
   }
 
-  /** A tokenizer that knows these tokens by other names only. */
+  /** Returns a tokenizer that knows these tokens only by other names. */
   private openNonced(controls: Controls): NoncedEncoder {
     const known = this.nonced.get(controls)
     if (known) return known
@@ -162,7 +163,7 @@ export class Tokenizer {
     const rename = (text: string): string => nameOf.get(text) ?? text
     const json = this.directory.tokenizerJson
     const model = json.model as Record<string, unknown>
-    // A control token that also lies in the model's vocabulary must not be spelled by pieces
+    // If a control token is also in the model's vocabulary, it must not be spelled by pieces
     // either.
     const vocab = Array.isArray(model.vocab)
       ? model.vocab.map(([piece, score]) => [rename(piece), score])
@@ -188,8 +189,8 @@ export class Tokenizer {
 }
 
 /**
- * Without the special tokens for which the model has no column: for such a model they are plain
- * text. Throws if its chat template writes one.
+ * Returns the directory without the special tokens for which the model has no column: for such a
+ * model they are plain text. Throws if its chat template writes one.
  */
 function withinColumns(directory: TokenizerDirectory, vocabulary: Vocabulary): TokenizerDirectory {
   const { tokenizerJson, tokenizerConfig, chatTemplates } = directory
@@ -224,9 +225,10 @@ function randomNonce(): string {
 }
 
 /**
- * A copy with every string replaced, keys too: in the schemas of tools they reach the prompt.
- * Arguments of calls are JSON in a text, and templates are given its values, where `\u003c` is `<`:
- * the strings of the values are replaced, or else the text.
+ * Returns a copy with every string replaced, including keys: those of the tools' schemas are also
+ * written into the prompt. Arguments of calls are JSON text, and templates get their values, where
+ * `\u003c` is `<`. So the strings of the values are replaced; if the text is not JSON, the text
+ * itself.
  */
 function mapStrings(value: unknown, map: (text: string) => string, mapKey = map): unknown {
   if (typeof value === "string") return map(value)
@@ -242,7 +244,7 @@ function mapStrings(value: unknown, map: (text: string) => string, mapKey = map)
   )
 }
 
-/** The object or list that a text is JSON of; undefined where it is none. */
+/** Parses a JSON text; undefined if it is not an object or a list. */
 function parsed(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -1,5 +1,6 @@
 /**
- * A user's name of a model → its files on this machine, downloaded if necessary.
+ * Finds a model's files on this machine by the name that a user gives, and downloads them if
+ * necessary.
  */
 import { stat } from "node:fs/promises"
 import { locateLmStudio, readLmStudioName } from "./lmstudio.ts"
@@ -10,11 +11,11 @@ import { type PullOptions, pullModel } from "./pull.ts"
 import { ggufSource, type ModelSource, sourceAt } from "./source.ts"
 
 export interface LocatedModel {
-  /** The model directory; where `source` is not null, the folder or the file of its weights. */
+  /** The model directory; if `source` is not null, the folder or the file of its weights. */
   readonly path: string
-  /** The model's name on the wire; undefined: the directory's. */
+  /** The model's name in API requests; undefined: the directory's name. */
   readonly id: string | undefined
-  /** The weights from which the model directory is built; null: `path` is one. */
+  /** The weights from which the model directory is built; null if `path` is a model directory. */
   readonly source: ModelSource | null
 }
 
@@ -27,7 +28,8 @@ export interface LocateOptions extends PullOptions {
 /**
  * Finds the files of a model by its name: a path; `ollama:<name>`;
  * `lmstudio:<publisher>/<repo>[:label]`; `<org>/<name>[@revision][:label]` of the hub. Throws
- * ModelError: no such model, a name that several files have, or as `pullModel`.
+ * ModelError if there is no such model or if several files have the name, and in the cases of
+ * `pullModel`.
  */
 export async function locateModel(model: string, options: LocateOptions = {}): Promise<LocatedModel> {
   const { offline = false, env = process.env, places = readPlaces(env), ...pull } = options

@@ -1,7 +1,8 @@
 /**
- * One process at a time downloads a file, since two would write into the same partial file. A lock
- * is a file that names its holder, which touches it while it runs. A lock whose process has ended,
- * or that was not touched for a minute, is stale.
+ * File locks, so that only one process at a time downloads a file: two would write into the same
+ * partial file. A lock is a file that contains the name of its holder, which updates the file's
+ * time while it runs. A lock is stale if its process has ended, or if its time is more than a
+ * minute old.
  */
 import { lstat, open, readFile, rm, utimes } from "node:fs/promises"
 import { hostname } from "node:os"
@@ -16,7 +17,7 @@ const lookMs = 100
 const held = new Set<string>()
 
 /**
- * Runs `work` while holding the lock at `path`. Waits for the lock without a bound, and calls
+ * Runs `work` while holding the lock at `path`. Waits for the lock without a time limit, and calls
  * `onWait` if it has to wait. Throws errors of the file system, and ModelError if another kind of
  * file is there.
  */
@@ -27,8 +28,8 @@ export async function withLock<Result>(
   onWait?: () => void,
 ): Promise<Result> {
   for (let tries = 0; !(await take(path)); tries++) {
-    // The first try may have removed the stale lock of a dead process: then there is nothing to
-    // wait for.
+    // The first try may have removed the stale lock of a dead process. Then there is no wait to
+    // report.
     if (tries === 1) onWait?.()
     await setTimeout(tries === 0 ? 0 : lookMs, undefined, { signal })
   }
@@ -40,7 +41,7 @@ export async function ifUnlocked(path: string, work: () => Promise<void>): Promi
   if ((await take(path)) || (await take(path))) await hold(path, work)
 }
 
-/** Runs `work` under an acquired lock, and releases it. */
+/** Runs `work` while holding the lock that was acquired, and then releases it. */
 async function hold<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   const touching = setInterval(() => {
     const now = new Date()
@@ -61,7 +62,7 @@ async function take(path: string): Promise<boolean> {
   try {
     const file = await open(path, "wx")
     held.add(path)
-    // On a full disk a lock without a name still locks; its holder touches it.
+    // On a full disk even an empty lock file locks, because its holder updates its time.
     await file.writeFile(`${hostname()} ${process.pid}`).catch(() => {})
     await file.close()
     return true
@@ -79,7 +80,7 @@ async function isNobodys(path: string): Promise<boolean> {
     if (!found.isFile()) throw new ModelError(`${path} is no file, and a lock is to be there. Remove it`)
     if (Date.now() - found.mtimeMs > staleMs) return true
     const [host, pid] = (await readFile(path, "utf8")).split(" ")
-    // Its holder is about to write its name.
+    // The holder has created the file and not yet written its name.
     if (pid === undefined || host !== hostname()) return false
     if (Number(pid) === process.pid) return true
     process.kill(Number(pid), 0)

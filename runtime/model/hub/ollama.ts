@@ -1,10 +1,11 @@
 /**
- * A model of Ollama's on this machine: its manifest names layers by their digests, and one of them
- * is a GGUF file among the blobs. Ollama's own template is Go's and is left out: the GGUF file has
- * the model's.
+ * Finds a model of Ollama on this machine: its manifest names layers by their digests, and one of
+ * them is a GGUF file among the blobs. Ollama's own template is written for Go and is not used: the
+ * GGUF file has the model's.
  *
- * `manifests/<host>/<namespace>/<model>/<tag>`; newer servers write `manifests-v2`, call their own
- * host `ollama.com`, and may list a manifest for each of several runners.
+ * The manifests are in `manifests/<host>/<namespace>/<model>/<tag>`; newer servers write
+ * `manifests-v2`, call their own host `ollama.com`, and may list a manifest for each of several
+ * runners.
  */
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -18,10 +19,10 @@ export interface OllamaName {
   readonly tag: string
 }
 
-/** A model of a folder of Ollama's: its GGUF file, or why there is none. */
+/** A model in a folder of Ollama: its GGUF file, or why there is none. */
 export interface OllamaModel {
   readonly name: string
-  /** The file, or where the model is described. */
+  /** The path of the GGUF file, or of the manifest. */
   readonly path: string
   readonly bytes: number
   readonly refusal: string | undefined
@@ -35,12 +36,12 @@ const word = "[A-Za-z0-9_][A-Za-z0-9._-]{0,199}"
 const hostPattern = new RegExp(`^${word}(?::\\d{1,5})?$`)
 const wordPattern = new RegExp(`^${word}$`)
 
-/** Maximum bytes of a manifest: one of many thousand layers has some MB. */
+/** Maximum bytes of a manifest: one with many thousand layers has some MB. */
 const maxManifestBytes = 2 ** 24
 /** Maximum names of a folder that are read. */
 const maxNames = 10_000
 
-/** `[host/][namespace/]model[:tag]`. Throws ModelError on any other text. */
+/** Reads `[host/][namespace/]model[:tag]`. Throws ModelError for any other text. */
 export function readOllamaName(text: string): OllamaName {
   const parts = text.split("/")
   const [model, tag = "latest", ...rest] = parts.pop()!.split(":")
@@ -53,7 +54,7 @@ export function readOllamaName(text: string): OllamaName {
   return { host, namespace, model, tag }
 }
 
-/** The name as `ollama list` writes it. */
+/** Returns the name as `ollama list` writes it. */
 export function spellOllamaName({ host, namespace, model, tag }: OllamaName): string {
   const isOwn = ownHosts.includes(host)
   const place = isOwn ? (namespace === ownNamespace ? [] : [namespace]) : [host, namespace]
@@ -61,8 +62,8 @@ export function spellOllamaName({ host, namespace, model, tag }: OllamaName): st
 }
 
 /**
- * The GGUF file of a model, in the first of `folders` that has it. Throws ModelError that says why
- * there is none.
+ * Returns the GGUF file of a model, in the first of `folders` that has it. Throws ModelError that
+ * says why there is none.
  */
 export async function locateOllama(name: OllamaName, folders: readonly string[]): Promise<string> {
   const hosts = ownHosts.includes(name.host) ? ownHosts : [name.host]
@@ -83,7 +84,7 @@ export async function locateOllama(name: OllamaName, folders: readonly string[])
   )
 }
 
-/** All models of the folders, by name. */
+/** Returns all models of the folders, by name. */
 export async function listOllama(folders: readonly string[]): Promise<OllamaModel[]> {
   const models = new Map<string, OllamaModel>()
   for (const folder of folders) {
@@ -105,7 +106,7 @@ export async function listOllama(folders: readonly string[]): Promise<OllamaMode
   return [...models.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Where the manifests of a folder of Ollama's may be. */
+/** Returns the paths where a folder of Ollama may have manifests. */
 export function manifestPaths(folder: string): string[] {
   return manifestFolders.map((each) => join(folder, each))
 }
@@ -144,7 +145,7 @@ async function readModel(name: string, folder: string, path: string): Promise<Ol
   return { name, path: file, bytes, refusal: undefined }
 }
 
-/** The manifest itself, or the one of a list whose weights are GGUF. */
+/** Returns the manifest itself, or, if it is a list, the one with GGUF weights. */
 async function resolveRunner(
   manifest: JsonObject,
   folder: string,
@@ -176,14 +177,15 @@ async function readManifest(path: string, refuse: (why: string) => ModelError): 
   }
 }
 
-/** Null: the text is not a digest, and so not the name of a file. */
+/** Returns the path of a blob; null if the text is not a digest, and therefore not a file name. */
 function blobPath(folder: string, digest: unknown): string | null {
   const found = typeof digest === "string" ? /^sha256[:-]([0-9a-f]{64})$/i.exec(digest) : null
   return found === null ? null : join(folder, "blobs", `sha256-${found[1].toLowerCase()}`)
 }
 
 /**
- * Names of files `depth` folders below, split into parts, if they can be parts of a model's name.
+ * Returns the names of files `depth` folders below, split into parts. Names with parts that cannot
+ * occur in a model's name are left out.
  */
 async function wordsBelow(folder: string, depth: number): Promise<string[][]> {
   const entries = await readdir(folder).catch(() => [])

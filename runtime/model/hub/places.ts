@@ -1,6 +1,6 @@
 /**
- * Where other programs keep models on this machine, and where this one keeps the directories that
- * it has built from them.
+ * The folders in which other programs keep models on this machine, and in which this one keeps the
+ * directories that it has built from them.
  *
  * Ollama: `OLLAMA_MODELS`, else the user's folder and, on Linux, that of the service. LM Studio:
  * the home that its pointer file names, the folder of its settings, and the older one. llama.cpp:
@@ -25,7 +25,7 @@ export interface Places {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Returns the folders by `env` and `home`, whether or not they exist. */
+/** Returns the folders that follow from `env` and `home`, whether or not they exist. */
 export function readPlaces(
   env: Environment,
   home = homedir(),
@@ -59,7 +59,7 @@ function lmStudioFolders(home: string): string[] {
   return [...new Set(folders)]
 }
 
-/** The folder that the settings in LM Studio's home name, if they name one. */
+/** Returns the folder that the settings in LM Studio's home name; empty if they name none. */
 function downloadsFolder(home: string): string[] {
   try {
     const { downloadsFolder } = JSON.parse(readShort(join(home, "settings.json")) ?? "{}")
@@ -71,7 +71,7 @@ function downloadsFolder(home: string): string[] {
   }
 }
 
-/** A file of at most 1 MB; null if it cannot be read. */
+/** Returns the text of a file of at most 1 MB; null if it cannot be read. */
 function readShort(path: string): string | null {
   try {
     const found = statSync(path)

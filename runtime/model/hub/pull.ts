@@ -1,6 +1,6 @@
 /**
- * A model by its name on the hub → its directory on this machine: resolves the revision, and
- * downloads the files that the chosen type of weights needs and that are missing.
+ * Downloads a model of the hub by its name: resolves the revision, and downloads the missing files
+ * that the chosen type of weights needs.
  */
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -15,7 +15,8 @@ import { type HubName, type HubSettings, spellName } from "./name.ts"
 import { sourceAt } from "./source.ts"
 
 /**
- * Progress of a download or a conversion: the current file and its bytes, and bytes of all files.
+ * Progress of a download or a conversion: the current file and its bytes, and the bytes of all
+ * files.
  */
 export interface ModelProgress {
   readonly model: string
@@ -32,13 +33,13 @@ export interface PullOptions {
   readonly log?: ((line: string) => void) | undefined
 }
 
-/** Graphs up to this size are read for the names of their weights. */
+/** Maximum size of a graph that is read for the names of its weight files. */
 const maxLookBytes = 2 ** 28
 
 /**
- * The directory, or the GGUF file that the name's label chooses. If the hub cannot be reached, an
- * existing copy is used. Throws ModelError: no such model, no rights, no graph of this type, a full
- * disk, a connection that is lost for good.
+ * Returns the directory, or the GGUF file that the name's label chooses. If the hub cannot be
+ * reached, a cached copy is used. Throws ModelError if there is no such model, no permission, no
+ * graph of this type, or no disk space, or if the connection is lost for good.
  */
 export async function pullModel(
   hubName: HubName,
@@ -102,8 +103,8 @@ function diskOf({ cache }: HubSettings): Disk {
 }
 
 /**
- * The names by which a graph or an index calls the files of its weights. A graph that holds them
- * itself may be too large to look.
+ * Returns the names of the weight files that a graph or an index contains. A graph that contains
+ * its weights itself may be too large to be read here.
  */
 async function namesIn(path: string): Promise<string[]> {
   try {
@@ -113,7 +114,7 @@ async function namesIn(path: string): Promise<string[]> {
     const files = Object.values(JSON.parse(content.toString()).weight_map)
     return [...new Set(files.filter((file) => typeof file === "string"))]
   } catch {
-    // Opening it reports the error.
+    // The error is reported when the file is opened.
     return []
   }
 }
@@ -145,7 +146,7 @@ async function bring(
       onProgress?.({ model: name, file, fileBytes: size, doneBytes: before + bytes, allBytes })
     const blob = cache.blob(name, digest.hex)
     try {
-      // Another commit may have downloaded it.
+      // The download of another commit may have stored it.
       if (!(await cache.hasBlob(name, digest.hex, size)))
         await download({ url, bytes: size, digest }, blob, { token, signal, onBytes: tell })
       await cache.link(name, commit, file, digest.hex)
@@ -176,7 +177,7 @@ function refusal(hubName: HubName, endpoint: string, status: number, cause: Erro
         `there is no such model or no revision ${revision} (status 404). Check both at ${endpoint}/${name}`,
       )
     default:
-      // The hub has failed; the name may be right.
+      // The hub has failed, so the name may be correct.
       return status === 429 || status >= 500
         ? new Error(`status ${status}`, { cause })
         : refuse(`the hub answers ${status}`)

@@ -1,6 +1,6 @@
 /**
- * The kind of model at a path: a model directory that is opened as it is, or weights that are
- * converted into one first.
+ * Determines the kind of model at a path: a model directory that is opened as it is, or weights
+ * that are converted into one first.
  */
 import { readdir, realpath, stat } from "node:fs/promises"
 import { basename, join, resolve, sep } from "node:path"
@@ -11,21 +11,22 @@ import { chooseGguf, ggufModels, stemOf } from "./label.ts"
 /** Weights from which a model directory is built. */
 export interface ModelSource {
   readonly kind: "gguf" | "safetensors"
-  /** A GGUF file, any part of a split one, or the folder of the safetensors. */
+  /** A GGUF file (any part, if it is split), or the folder of the safetensors. */
   readonly path: string
-  /** Name of the model on the wire. */
+  /** Name of the model in API requests. */
   readonly name: string
 }
 
-/** Maximum names of a folder and of the folders in it that are read. */
+/** Maximum number of names that are read in a folder and its subfolders. */
 const maxFiles = 10_000
 
-/** The files of safetensors that are not parts of others. */
+/** Files of safetensors that are not part of a split model. */
 export const safetensorsFiles = ["model.safetensors", "model.safetensors.index.json"]
 
 /**
- * The weights at `path`; null: it is not a file or a folder of weights alone, so it is a model
- * directory or nothing. `label` chooses among GGUF files. Throws ModelError where they are several.
+ * Returns the weights at `path`; null if it is neither a weight file nor a folder with only
+ * weights, and so can only be a model directory. `label` chooses among GGUF files. Throws
+ * ModelError if several match.
  */
 export async function sourceAt(path: string, label?: string): Promise<ModelSource | null> {
   const found = await stat(path).catch(() => null)
@@ -48,15 +49,15 @@ export function ggufSource(path: string): ModelSource {
   return { kind: "gguf", path, name: stemOf(resolve(path).replaceAll("\\", "/")) }
 }
 
-/** Whether a folder of these files holds a model as safetensors. */
+/** Returns whether a folder with these files is a model as safetensors. */
 export function isSafetensors(names: readonly string[]): boolean {
   return safetensorsFiles.some((each) => names.includes(each))
 }
 
 /**
- * Files of a folder and of the folders in it, with slashes, behind their links. Ascending;
- * unreadable files are left out, and so are links to the folder itself or to one in it, whose files
- * would count twice.
+ * Returns the files of a folder and its subfolders, with slashes, following links. Ascending.
+ * Unreadable files are left out, and so are links to the folder itself or to one inside it, since
+ * their files would count twice.
  */
 export async function filesIn(folder: string, depth = 2): Promise<string[]> {
   const files: string[] = []
@@ -75,7 +76,7 @@ export async function filesIn(folder: string, depth = 2): Promise<string[]> {
   return files
 }
 
-/** The existing folders that cannot be read, each with the reason. */
+/** Returns the existing folders that cannot be read, each with the reason. */
 export async function unreadable(folders: readonly string[]): Promise<string[]> {
   const found: string[] = []
   for (const folder of folders) {

@@ -1,4 +1,4 @@
-/** The tokens of a template, read one by one. */
+/** Reads the tokens of a template one by one. */
 import { lineOf, type Token, tokensOf } from "./lexer.ts"
 import { TemplateError } from "./value.ts"
 
@@ -28,7 +28,7 @@ export class Cursor {
     return this.token.kind === "name" && names.includes(this.token.text)
   }
 
-  /** Whether the next token is this operator or word. If so, consumes it. */
+  /** Consumes the next token if it is this operator or word. Returns whether it was. */
   protected skip(text: string): boolean {
     const isIt = this.isOperator(text) || this.isName(text)
     if (isIt) this.at++

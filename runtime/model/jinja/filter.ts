@@ -32,7 +32,7 @@ import {
 
 type FilterFunction = (value: Value, args: readonly Value[], named: Named) => Value
 
-/** Arguments by the names of parameters; undefined where one is not given. */
+/** Returns the arguments in the order of the parameter names; undefined for a missing one. */
 function bound(names: readonly string[], args: readonly Value[], named: Named): (Value | undefined)[] {
   return names.map((name, at) => orElse(args[at], named.get(name)))
 }
@@ -42,9 +42,9 @@ const number = (value: Value): number => {
   if (found === undefined) throw new TemplateError(`a number is needed, not ${typeName(value)}`)
   return found
 }
-/** Returns a number of the same kind. */
+/** Returns a number of the same kind as `value`. */
 const like = (value: Value, made: number): Value => (value instanceof Float ? new Float(made) : made)
-/** Ignores case if a text is compared. */
+/** Lowercases a text, so that comparisons ignore case. */
 const folded = (value: Value): Value => (typeof value === "string" ? value.toLowerCase() : value)
 
 function sorted(
@@ -58,7 +58,7 @@ function sorted(
     }
     return 0
   }
-  // Equal items keep their order, also where the order is reversed.
+  // Equal items keep their order, even if the order is reversed.
   return items
     .map((item): [Value, readonly Value[]] => [item, keys(item)])
     .sort(([, a], [, b]) => (isReverse ? order(b, a) : order(a, b)))
@@ -106,7 +106,7 @@ function unique(value: Value, args: readonly Value[], named: Named): Value {
   return new Generator(() => items)
 }
 
-/** The least or greatest item. */
+/** Returns a filter that finds the least or greatest item. */
 function extreme(sign: number): FilterFunction {
   return (value, args, named) => {
     const [sensitive = false, attribute = null] = bound(["case_sensitive", "attribute"], args, named)
@@ -120,7 +120,7 @@ function extreme(sign: number): FilterFunction {
   }
 }
 
-/** `map` and `select` accept None and yield nothing. */
+/** `map` and `select` accept None and yield no items. */
 const itemsUnlessFalse = (value: Value): readonly Value[] => (isTrue(value) ? itemsOf(value) : [])
 
 function map(value: Value, args: readonly Value[], named: Named): Value {
@@ -207,7 +207,7 @@ function round(value: Value, args: readonly Value[], named: Named): Value {
   const scale = 10 ** number(precision)
   const scaled = number(value) * scale
   if (method === "ceil" || method === "floor") return new Float(Math[method](scaled) / scale)
-  // A half is rounded to the even neighbour.
+  // Halves are rounded to the even neighbour.
   const near = Math.round(scaled)
   const made = (Math.abs(scaled % 1) === 0.5 && near % 2 !== 0 ? near - 1 : near) / scale
   return like(value, made)
@@ -277,7 +277,7 @@ function fallback(value: Value, args: readonly Value[], named: Named): Value {
   return value instanceof Undefined || (isTrue(always) && !isTrue(value)) ? instead : value
 }
 
-/** What the filter takes for a word; the method of texts takes letters only. */
+/** Matches a word as the filter defines it; the method of texts takes only letters. */
 const wordOf = new RegExp(`[^-${space}({\\[<]+`, "gu")
 const method =
   (name: string): FilterFunction =>
@@ -343,7 +343,7 @@ const filters: ReadonlyMap<string, FilterFunction> = new Map<string, FilterFunct
   ["wordcount", (value) => textOf(value).match(/[\p{L}\p{N}\p{M}_]+/gu)?.length ?? 0],
 ])
 
-/** `value | name(args)`. Throws TemplateError on an unknown filter. */
+/** Returns the value of `value | name(args)`. Throws TemplateError for an unknown filter. */
 export function applyFilter(name: string, value: Value, args: readonly Value[], named: Named): Value {
   const filter = filters.get(name)
   if (filter === undefined) throw new TemplateError(`no filter named '${name}'`)

@@ -1,7 +1,7 @@
 /**
- * JSON as Python reads and writes it. Reading preserves the kind of numbers: `1.0` is a float, and
- * integers of any size are exact; keys keep their order. Writing is as by `json.dumps`: spaces
- * behind separators, `1.0`, `NaN`.
+ * Reads and writes JSON as Python does. Reading preserves the kind of numbers: `1.0` is a float,
+ * and integers of any size are exact; keys keep their order. Writing follows `json.dumps`: spaces
+ * after separators, `1.0`, `NaN`.
  */
 import { type JsonNode, readJson } from "../../../grammar/json/read/reader.ts"
 import {
@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./value.ts"
 
-/** The value of a JSON text. Throws GrammarError if it is malformed. */
+/** Returns the value of a JSON text. Throws GrammarError if the text is malformed. */
 export function readValue(text: string): Value {
   return valueOfNode(readJson(text, { duplicateKeys: "last" }))
 }
@@ -47,14 +47,14 @@ function valueOfNode(node: JsonNode): Value {
 
 export interface JsonLayout {
   ensureAscii?: Value
-  /** Spaces of a level, or its text; null: all on one line. */
+  /** Number of spaces per level, or the text per level; null: everything is on one line. */
   indent?: Value
-  /** Between items, and behind keys. */
+  /** The texts between items and after keys. */
   separators?: Value
   sortKeys?: Value
 }
 
-/** The JSON of a value. Throws if Python's would, for example on undefined values. */
+/** Returns the JSON of a value. Throws if Python's would, for example for undefined values. */
 export function jsonText(value: Value, layout: JsonLayout = {}): string {
   const { indent = null } = layout
   if (typeof indent === "number") checkUnits(indent)
@@ -93,7 +93,7 @@ export function jsonText(value: Value, layout: JsonLayout = {}): string {
       const parts = entries.map(([key, member]) => quoted(key) + behindKey + write(member, inner))
       return wrapped("{", parts, "}", level)
     }
-    // Python refuses generators, but some templates for other programs write what `map` gave.
+    // Python refuses generators, but some templates for other programs write the result of `map`.
     const items = each instanceof Tuple ? each.items : each instanceof Generator ? each.take() : each
     if (!Array.isArray(items))
       throw new TemplateError(`Object of type ${typeName(each)} is not JSON serializable`)

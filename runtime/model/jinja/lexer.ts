@@ -1,9 +1,9 @@
 /**
- * A template's text → tokens, with the white space that tags take away.
+ * Splits a template's text into tokens, without the white space that tags remove.
  *
- * Jinja's rules with `trim_blocks` and `lstrip_blocks`, which chat templates are written for: a
- * newline behind `%}` or `#}` goes, and so does the white space of a line before `{%` or `{#`; a
- * `-` takes all white space on its side, a `+` leaves it. Source: the Jinja documentation,
+ * The rules are Jinja's with `trim_blocks` and `lstrip_blocks`, which chat templates are written
+ * for: a newline after `%}` or `#}` is removed, and so is the white space of a line before `{%` or
+ * `{#`; a `-` removes all white space on its side, a `+` keeps it. Source: the Jinja documentation,
  * "Whitespace Control".
  */
 import { TemplateError } from "./value.ts"
@@ -14,7 +14,10 @@ export type Token =
   /** The ends of `{{ }}` and `{% %}`. */
   | { kind: "{{" | "}}" | "{%" | "%}" | "end"; text: string; at: number }
 
-/** What Python calls white space: `\s` also has U+FEFF and lacks five controls. */
+/**
+ * Python's white space. In contrast, JavaScript's `\s` also contains U+FEFF and lacks five control
+ * characters.
+ */
 export const space = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
 const spaces = new RegExp(`[${space}]*`, "y")
 const spacesAtEnd = new RegExp(`[${space}]*$`)
@@ -25,7 +28,9 @@ const rawEnd = new RegExp(`\\{%([-+]?)[${space}]*endraw[${space}]*([-+]?)%\\}`, 
 const token =
   /(?<float>(?<!\.)(?:\d+_)*\d+(?:(?:\.(?:\d+_)*\d+)?[eE][+-]?(?:\d+_)*\d+|\.(?:\d+_)*\d+))|(?<integer>0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|[1-9](?:_?\d)*|0(?:_?0)*)|(?<name>[\p{ID_Start}_]\p{ID_Continue}*)|(?<string>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?<operator>\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}<>=.:|,;])/suy
 
-/** Returns the tokens of a template, an `end` last. Throws TemplateError naming the line. */
+/**
+ * Returns the tokens of a template; the last one is `end`. Throws TemplateError naming the line.
+ */
 export function tokensOf(source: string): Token[] {
   return new Lexer(source.replace(/\r\n?/g, "\n").replace(/\n$/, "")).read()
 }
@@ -58,7 +63,7 @@ class Lexer {
     return tokens
   }
 
-  /** Reads the text of a raw block; returns where the text behind the block begins. */
+  /** Reads the text of a raw block. Returns the offset of the text after the block. */
   private readRaw(open: number, rawOpen: RegExpExecArray): number {
     const from = this.behind(open + rawOpen[0].length, rawOpen[2], false)
     rawEnd.lastIndex = from
@@ -67,14 +72,14 @@ class Lexer {
     return this.behind(close.index + close[0].length, close[2], true)
   }
 
-  /** Returns where the text behind a comment begins. */
+  /** Returns the offset of the text after a comment. */
   private skipComment(open: number): number {
     const end = this.text.indexOf("#}", open + 2)
     if (end < 0) this.fail(open, "a comment has no end")
     return this.behind(end + 2, end > open + 2 ? signAt(this.text, end - 1) : "", true)
   }
 
-  /** Reads the tokens of one tag; returns where the text behind it begins. */
+  /** Reads the tokens of one tag. Returns the offset of the text after it. */
   private readTag(open: number, from: number): number {
     const { text, tokens } = this
     const isBlock = text[open + 1] === "%"
@@ -104,14 +109,14 @@ class Lexer {
   }
 
   /**
-   * Adds the text between two tags; `sign` and `strips` say what of its end the tag behind it takes
-   * away.
+   * Adds the text between two tags. `sign` and `strips` say what the following tag removes from its
+   * end.
    */
   private pushText(from: number, to: number, sign: string, strips: boolean): void {
     let part = this.text.slice(from, to)
     if (sign === "-") part = part.replace(spacesAtEnd, "")
     else if (strips && sign !== "+") {
-      // A part that begins behind a tag begins in the middle of a line, unless the tag took the
+      // A part that begins after a tag begins in the middle of a line, unless the tag removed the
       // newline.
       const startsLine = from === 0 || this.text[from - 1] === "\n"
       if (startsLine || part.includes("\n")) part = part.replace(blankToEnd, "")
@@ -119,7 +124,7 @@ class Lexer {
     if (part !== "") this.tokens.push({ kind: "text", text: part, at: from })
   }
 
-  /** Returns where the text behind the end of a tag begins. */
+  /** Returns the offset of the text after the end of a tag. */
   private behind(at: number, sign: string, trims: boolean): number {
     if (sign === "-") return this.spacesFrom(at)
     return trims && sign !== "+" && this.text[at] === "\n" ? at + 1 : at
@@ -135,7 +140,7 @@ class Lexer {
   }
 }
 
-/** The `-` or `+` at a place, or "". */
+/** Returns the `-` or `+` at an offset, or "". */
 function signAt(text: string, at: number): string {
   return /[-+]/.test(text[at] ?? "") ? text[at] : ""
 }
@@ -166,7 +171,9 @@ const escapes: Readonly<Record<string, string>> = {
   ...{ "\\": "\\", "'": "'", '"': '"', "\n": "" },
 }
 
-/** A text as Python reads it between quotes; an escape that Python does not know stays as it is. */
+/**
+ * Unescapes a text as Python reads it between quotes; an escape that Python does not know is kept.
+ */
 function unescaped(text: string): string {
   return text.replace(
     /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|(.))/gs,

@@ -1,9 +1,9 @@
 /**
  * Members and items: `a.b`, `a[b]`, `a[b:c]`.
  *
- * Python's order: `a.b` is a method before it is a key of a dictionary, `a["b"]` a key before it is
- * a method, and a missing member is undefined. Methods that change a value are refused, as in
- * Jinja's sandbox.
+ * The order of lookups is Python's: `a.b` is first a method and then a key of a dictionary,
+ * `a["b"]` is first a key and then a method, and a missing member is undefined. Methods that change
+ * a value are refused, as in Jinja's sandbox.
  */
 import { textMethod } from "./text.ts"
 import {
@@ -29,13 +29,13 @@ const changing: Readonly<Record<string, readonly string[]>> = {
   dict: ["clear", "pop", "popitem", "setdefault", "update"],
 }
 
-/** `value.name` */
+/** Returns `value.name`. */
 export function memberOf(value: Value, name: string): Value {
   const found = orElse(methodOf(value, name), keyOf(value, name))
   return found === undefined ? missing(value, name) : found
 }
 
-/** `value[index]` */
+/** Returns `value[index]`. */
 export function itemOf(value: Value, index: Value): Value {
   const found = keyOf(value, index)
   if (found !== undefined) return found
@@ -43,7 +43,7 @@ export function itemOf(value: Value, index: Value): Value {
   return method === undefined ? missing(value, index) : method
 }
 
-/** The value of a path such as `a.b.0`, as filters are given it. */
+/** Returns the value of a path such as `a.b.0`, which filters take as an argument. */
 export function pathOf(value: Value, path: Value): Value {
   if (typeof path === "number") return itemOf(value, path)
   if (typeof path !== "string") throw new TemplateError(`an attribute is a str or int, not ${typeName(path)}`)
@@ -52,7 +52,7 @@ export function pathOf(value: Value, path: Value): Value {
     .reduce((at: Value, part) => itemOf(at, /^\d+$/.test(part) ? Number(part) : part), value)
 }
 
-/** `value[start:stop:step]` */
+/** Returns `value[start:stop:step]`. */
 export function sliceOf(value: Value, bounds: readonly Value[]): Value {
   if (value instanceof Undefined) value.fail()
   if (
@@ -142,12 +142,12 @@ function dictMethod(dict: ReadonlyMap<Value, Value>, name: string): Value | unde
   }
 }
 
-/** The members of a dictionary as tuples. */
+/** Returns the members of a dictionary as tuples. */
 export function pairsOf(dict: ReadonlyMap<Value, Value>): Tuple[] {
   return [...dict].map((pair) => new Tuple(pair))
 }
 
-/** Unpacks a value into as many values as a tuple has names. */
+/** Unpacks a value into `count` values, for a tuple of names. */
 export function unpacked(value: Value, count: number): readonly Value[] {
   const items = itemsOf(value)
   if (items.length === count) return items

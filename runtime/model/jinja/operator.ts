@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./value.ts"
 
-/** `a operator b` of numbers, texts and lists. */
+/** Returns `a operator b` for numbers, texts and lists. */
 export function calculated(operator: string, a: Value, b: Value): Value {
   for (const each of [a, b]) if (each instanceof Undefined) each.fail()
   const [x, y] = [numberOf(a), numberOf(b)]
@@ -66,7 +66,7 @@ function arithmetic(operator: string, a: number, b: number, isFloat: boolean): V
   }
 }
 
-/** `-value` or `+value` */
+/** Returns `-value` or `+value`. */
 export function signed(sign: "+" | "-", value: Value): Value {
   if (value instanceof Undefined) value.fail()
   const number = numberOf(value)
@@ -76,7 +76,7 @@ export function signed(sign: "+" | "-", value: Value): Value {
   return value instanceof Float ? new Float(sign === "-" ? -number : number) : made
 }
 
-/** `a operator b` of comparisons. */
+/** Returns the result of the comparison `a operator b`. */
 export function holds(operator: string, a: Value, b: Value): boolean {
   switch (operator) {
     case "==":

@@ -1,8 +1,8 @@
 /**
- * Tokens → the statements of a template, by recursive descent.
+ * Parses tokens into the statements of a template, by recursive descent.
  *
- * Binding, loosest first: `if else`, `or`, `and`, `not`, comparisons and `in`, `+ -`, `~`, `* / //
- * %`, `**`, a sign; `.x`, `[x]`, calls, filters and tests bind closest. Source: the Jinja
+ * Precedence, lowest first: `if else`, `or`, `and`, `not`, comparisons and `in`, `+ -`, `~`, `* /
+ * // %`, `**`, a sign; `.x`, `[x]`, calls, filters and tests bind closest. Source: the Jinja
  * documentation, "Template Designer Documentation".
  */
 import { Cursor } from "./cursor.ts"
@@ -19,7 +19,7 @@ import {
 } from "./syntax.ts"
 import { Float } from "./value.ts"
 
-/** The statements of a template. Throws TemplateError with the line of an error. */
+/** Returns the statements of a template. Throws TemplateError with the line of an error. */
 export function parseTemplate(source: string): Body {
   const parser = new Parser(source)
   return parser.body([])
@@ -27,8 +27,8 @@ export function parseTemplate(source: string): Body {
 
 class Parser extends Cursor {
   /**
-   * Statements up to a tag of one of these names, of which only the `{%` is consumed; without
-   * names, up to the end.
+   * Parses statements up to a tag with one of these names, of which only the `{%` is consumed;
+   * without names, up to the end.
    */
   body(ends: readonly string[]): Body {
     const statements: Statement[] = []
@@ -49,7 +49,7 @@ class Parser extends Cursor {
     }
   }
 
-  /** A body and its end tag. */
+  /** Parses a body and its end tag. */
   private block(end: string): Body {
     this.closeTag()
     const body = this.body([end])
@@ -183,7 +183,7 @@ class Parser extends Cursor {
     return parameters
   }
 
-  /** Expressions between commas; one without a comma is itself. */
+  /** Parses expressions between commas; a single one without a comma is not a tuple. */
   private tuple(takesChoice = true): Expression {
     const next = () => (takesChoice ? this.expression() : this.or())
     const first = next()
@@ -324,7 +324,7 @@ class Parser extends Cursor {
     return items
   }
 
-  /** Members, items and calls behind a value. */
+  /** Parses members, items and calls that follow a value. */
   private postfix(value: Expression): Expression {
     for (let of = value; ; ) {
       if (this.skip(".")) {
@@ -354,7 +354,10 @@ class Parser extends Cursor {
     return bounds[0] ? { kind: "item", of, index: bounds[0] } : this.fail("an index is missing")
   }
 
-  /** Filters and tests behind a value; what `select(…)` gives may be called. */
+  /**
+   * Parses filters and tests that follow a value. Their result, such as that of `select(…)`, may be
+   * called.
+   */
   private filtered(value: Expression): Expression {
     for (let of = value; ; ) {
       if (this.skip("|")) of = { kind: "filter", of, ...this.filter() }

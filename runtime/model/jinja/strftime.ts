@@ -1,13 +1,11 @@
-/**
- * Python's `strftime` in the C locale, by which templates write the date.
- */
+/** Python's `strftime` in the C locale. Templates use it to write the date. */
 
 const days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 const months = "January February March April May June July August September October November December".split(
   " ",
 )
 
-/** The text of a moment in local time; an unknown directive stays as it is. */
+/** Formats a moment in local time; an unknown directive is kept. */
 export function strftime(date: Date, format: string): string {
   const dayOfYear = Math.round(
     (Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) - Date.UTC(date.getFullYear(), 0, 0)) /

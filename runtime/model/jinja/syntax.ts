@@ -1,5 +1,5 @@
 /**
- * The statements and expressions of a template, as the parser makes them and `template.ts` runs
+ * The statements and expressions of a template. The parser creates them, and `template.ts` runs
  * them.
  */
 import type { Value } from "./value.ts"
@@ -40,7 +40,7 @@ export interface Parameter {
   fallback: Expression | null
 }
 
-/** A filter without what it is applied to. */
+/** A filter, without the value that it is applied to. */
 export interface Filter {
   name: string
   args: Arguments
@@ -69,7 +69,7 @@ export type Statement =
   | { kind: "with"; targets: readonly [Target, Expression][]; body: Body }
   | { kind: "break" | "continue" }
 
-/** Of a filter or test without brackets. */
+/** Arguments of a filter or test without brackets. */
 export const noArguments: Arguments = { items: [], named: [], rest: null, namedRest: null }
 
 /** Names of constants. */

@@ -1,11 +1,11 @@
 /**
- * A chat template: parsed once, rendered over the names that it is given.
+ * A chat template: parsed once, then rendered with different names.
  *
  * Each body of a loop, macro, call or `set` block is a scope: variables that are set in it end with
- * it, and each round of a loop is a new one. A macro sees the scope of its definition, not that of
- * its caller. `if` is not a scope. Beside Jinja's own names there are those that transformers adds:
- * `raise_exception`, `strftime_now`, `dict`, `namespace`; `tojson` writes plain JSON. An operation
- * that fails throws a TemplateError with Python's message.
+ * it, and each iteration of a loop is a new one. A macro sees the scope of its definition, not that
+ * of its caller. `if` is not a scope. In addition to Jinja's own names there are those that
+ * transformers adds: `raise_exception`, `strftime_now`, `dict`, `namespace`; `tojson` writes JSON
+ * without HTML escapes. An operation that fails throws a TemplateError with Python's message.
  */
 import { applyFilter } from "./filter.ts"
 import { itemOf, memberOf, pairsOf, sliceOf, unpacked } from "./member.ts"
@@ -37,14 +37,14 @@ import {
 export class Template {
   private readonly body: Body
 
-  /** Throws TemplateError with the line where the text is no template. */
+  /** Parses the source. Throws TemplateError with the line if the text is not a template. */
   constructor(source: string) {
     this.body = parseTemplate(source)
   }
 
   /**
-   * The text over these names, which hold parsed JSON. Throws TemplateError with what the template
-   * raises.
+   * Renders the template with these names, whose values are parsed JSON. Throws TemplateError if
+   * the template raises an error.
    */
   render(names: Readonly<Record<string, unknown>>): string {
     const scope = new Scope(globals)
@@ -82,7 +82,7 @@ class Scope {
   }
 }
 
-/** How a body ended: at its end, or at a tag that leaves it. */
+/** How a body ended: at its end, or at a `break` or `continue`. */
 type End = "break" | "continue" | null
 
 function write(body: Body, scope: Scope): string {
@@ -220,7 +220,7 @@ function loop(statement: For, over: Value, scope: Scope, out: string[], depth: n
   }
 }
 
-/** `loop`: members, and a call that goes over inner items. */
+/** The variable `loop`: its members, and a call that iterates over inner items. */
 class Loop extends Namespace {
   readonly again: Callable
   constructor(values: Map<Value, Value>, again: Callable) {
@@ -254,7 +254,7 @@ function macro(name: string, parameters: readonly Parameter[], body: Body, scope
   })
 }
 
-/** Whether a name is read anywhere in it. */
+/** Returns whether a name is read anywhere in the node. */
 function reads(node: unknown, name: string): boolean {
   if (typeof node !== "object" || node === null) return false
   const each = node as { kind?: unknown; name?: unknown }
@@ -338,7 +338,7 @@ function evaluate(node: Expression, scope: Scope): Value {
   }
 }
 
-/** A chain of comparisons, such as `a < b <= c`, up to the first that does not hold. */
+/** Evaluates a chain of comparisons such as `a < b <= c`, up to the first that is false. */
 function compared({ first, rest }: Extract<Expression, { kind: "compare" }>, scope: Scope): boolean {
   let left = read(first, scope)
   for (const [operator, expression] of rest) {
@@ -349,7 +349,7 @@ function compared({ first, rest }: Extract<Expression, { kind: "compare" }>, sco
   return true
 }
 
-/** A dictionary of another, or of pairs, and of named values. */
+/** Returns a dictionary made of another one, or of pairs, and of named values. */
 function dictOf([source]: readonly Value[], named: Named): Map<Value, Value> {
   const pairs = source instanceof Map ? pairsOf(source) : source === undefined ? [] : itemsOf(source)
   const entries = pairs.map((pair) => unpacked(pair, 2) as [Value, Value])
@@ -373,7 +373,7 @@ function range(args: readonly Value[]): View {
   )
 }
 
-/** As in Jinja's sandbox. */
+/** Maximum length of a range, as in Jinja's sandbox. */
 const MaxRange = 100_000
 
 const globals = new Scope(null)

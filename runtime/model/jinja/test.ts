@@ -78,14 +78,14 @@ function isCased(text: string): boolean {
   return text.toLowerCase() !== text.toUpperCase()
 }
 
-/** Whether `value is name(args)`. Throws TemplateError on an unknown test. */
+/** Returns whether `value is name(args)`. Throws TemplateError for an unknown test. */
 export function passes(value: Value, name: string, args: readonly Value[]): boolean {
   const test = tests.get(name)
   if (test === undefined) throw new TemplateError(`no test named '${name}'`)
   return test(value, args)
 }
 
-/** Whether a value passes a named test, or is true where none is named. */
+/** Returns whether a value passes a named test; without a name, whether it is true. */
 export function isSelected(value: Value, args: readonly Value[]): boolean {
   const [name, ...rest] = args
   return name === undefined ? isTrue(value) : passes(value, textOf(name), rest)

@@ -1,4 +1,4 @@
-/** Python's methods of texts, and `%` and `format`. */
+/** Python's methods of texts, and its operators `%` and `format`. */
 import { space } from "./lexer.ts"
 import {
   Callable,
@@ -20,12 +20,12 @@ import {
 const atStart = new RegExp(`^[${space}]+`)
 const atEnd = new RegExp(`[${space}]+$`)
 const runs = new RegExp(`[${space}]+`)
-/** Where `splitlines` splits. */
+/** Matches the line ends at which `splitlines` splits. */
 const lineEnd = "\\r\\n|[\\n-\\r\\x1c-\\x1e\\x85\\u2028\\u2029]"
 
 type Side = "start" | "end" | "both"
 
-/** The text without white space, or without any of `chars`, at its sides. */
+/** Returns the text without white space, or without any of `chars`, at its sides. */
 export function stripped(text: string, chars: Value, side: Side): string {
   if (chars === null || chars === undefined) {
     const left = side === "end" ? text : text.replace(atStart, "")
@@ -73,7 +73,7 @@ function split(text: string, args: readonly Value[], isReverse: boolean): string
     const rest = parts.splice(isReverse ? 0 : limit, parts.length - limit).join(string(separator))
     return isReverse ? [rest, ...parts] : [...parts, rest]
   }
-  // The rest keeps its inner white space.
+  // Inside the rest, white space is kept.
   let rest = stripped(text, null, isReverse ? "end" : "start")
   const taken: string[] = []
   const [edge, side] = isReverse
@@ -92,7 +92,7 @@ function parted(text: string, separator: string, isReverse: boolean): Tuple {
   return new Tuple([text.slice(0, at), separator, text.slice(at + separator.length)])
 }
 
-/** Code points up to a unit. */
+/** Returns the number of code points before a unit. */
 const pointsTo = (text: string, unit: number): number => (unit < 0 ? -1 : lengthOf(text.slice(0, unit)))
 
 function find(text: string, args: readonly Value[], isReverse: boolean): number {
@@ -118,7 +118,7 @@ function padded(text: string, [width, fill = " "]: readonly Value[], side: Side)
   return string(fill).repeat(left) + text + string(fill).repeat(missing - left)
 }
 
-/** The lines of a text, as `splitlines` parts it. */
+/** Returns the lines of a text as `splitlines` does. */
 export function linesOf(text: string, keepsEnds: boolean): string[] {
   const found: string[] = []
   for (let rest = text; rest !== ""; ) {
@@ -190,13 +190,13 @@ function splitArgs(args: readonly Value[], named: Named): readonly Value[] {
   return [args[0] ?? named.get("sep") ?? null, args[1] ?? named.get("maxsplit") ?? -1]
 }
 
-/** The method of a text; undefined if Python or this module has none. */
+/** Returns the method of a text; undefined if Python or this module has none. */
 export function textMethod(text: string, name: string): Callable | undefined {
   if (!Object.hasOwn(methods, name)) return undefined
   return new Callable((args, named) => methods[name](text, args, named))
 }
 
-/** Python's `text % args`: `%s`, `%r`, `%d`, `%f`, `%x` with flags, width and precision. */
+/** Returns Python's `text % args`: `%s`, `%r`, `%d`, `%f`, `%x` with flags, width and precision. */
 export function percent(text: string, args: Value): string {
   const list = args instanceof Tuple ? args.items : [args]
   let used = 0
@@ -218,7 +218,7 @@ export function percent(text: string, args: Value): string {
       return sign + signed.slice(sign.length).padStart(Number(width) - sign.length, "0")
     },
   )
-  // Lists and dictionaries may be looked into and need not be used up.
+  // Items of lists and dictionaries need not all be used.
   if (used < list.length && !(args instanceof Map || Array.isArray(args)))
     throw new TemplateError("not all arguments converted during string formatting")
   return made
@@ -236,7 +236,7 @@ function converted(value: Value, kind: string, precision: number | undefined): s
   return undefined
 }
 
-/** Python's `text.format(…)` with plain fields: `{}`, `{0}`, `{name}`, and `{:.2f}`. */
+/** Returns Python's `text.format(…)` with simple fields: `{}`, `{0}`, `{name}`, and `{:.2f}`. */
 function formatted(text: string, args: readonly Value[], named: Named): string {
   let used = 0
   return text.replace(
@@ -252,9 +252,7 @@ function formatted(text: string, args: readonly Value[], named: Named): string {
   )
 }
 
-/**
- * The result of `+`, `*` or `%` on texts and lists. Undefined if the operator does not accept them.
- */
+/** Returns a text or list times a number; undefined if the operands are of other kinds. */
 export function repeated(value: Value, count: number): Value | undefined {
   const times = Math.max(0, count)
   if (typeof value === "string") {

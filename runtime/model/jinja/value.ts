@@ -2,9 +2,10 @@
  * The values of templates: Python's, as Jinja has them.
  *
  * Templates of models are written for Python and print what Python prints: `None`, `True`, `['a']`,
- * `1.0`. None, booleans, whole numbers, texts, lists and dictionaries are JavaScript's null,
- * booleans, numbers, strings, arrays and maps; the rest has a class here. Texts are counted in code
- * points. Source: the Python Language Reference, 3.1 and 6; json.dumps; str.__repr__.
+ * `1.0`. None, booleans, whole numbers, texts, lists and dictionaries are represented by
+ * JavaScript's null, booleans, numbers, strings, arrays and maps; all other values have a class
+ * here. Texts are counted in code points. Source: the Python Language Reference, 3.1 and 6;
+ * json.dumps; str.__repr__.
  */
 
 export type Value =
@@ -30,23 +31,23 @@ export class TemplateError extends Error {
 }
 
 /**
- * Units of one text, and items of one list, at most: a prompt holds far less, and more may end the
+ * Maximum units of one text, and items of one list. A prompt has far fewer, and more may end the
  * process.
  */
 const MaxUnits = 2 ** 24
 const MaxItems = 2 ** 20
 
-/** Throws where a text of so many units would be made. */
+/** Throws if a text of this many units may not be made. */
 export function checkUnits(count: number): void {
   if (count > MaxUnits) throw new TemplateError(`a text of more than ${MaxUnits} characters`)
 }
 
-/** Throws where a list of so many items would be made. */
+/** Throws if a list of this many items may not be made. */
 export function checkItems(count: number): void {
   if (count > MaxItems) throw new TemplateError(`a list of more than ${MaxItems} items`)
 }
 
-/** The value. Throws where it is larger than one may be. */
+/** Returns the value. Throws if it is larger than the maximum. */
 export function checked(value: Value): Value {
   if (typeof value === "string") checkUnits(value.length)
   else if (Array.isArray(value)) checkItems(value.length)
@@ -56,7 +57,7 @@ export function checked(value: Value): Value {
   return value
 }
 
-/** A number with a point, also where it is whole. */
+/** A number that is a float in Python, even if it is whole. */
 export class Float {
   readonly value: number
   constructor(value: number) {
@@ -71,7 +72,9 @@ export class Tuple {
   }
 }
 
-/** A text that `safe` has marked: what is added to it with `+` is escaped as HTML, as in Python. */
+/**
+ * A text that `safe` has marked: texts that `+` appends to it are escaped as HTML, as in Python.
+ */
 export class Markup {
   readonly text: string
   constructor(text: string) {
@@ -80,8 +83,8 @@ export class Markup {
 }
 
 /**
- * Values that are made when they are first read, and can be read once: what `map` and `select`
- * give.
+ * Values that are computed when they are first read, and can be read only once: the result of `map`
+ * and `select`.
  */
 export class Generator {
   private make: () => readonly Value[]
@@ -96,7 +99,7 @@ export class Generator {
   }
 }
 
-/** `range(…)`, or the keys, values or items of a dictionary. */
+/** The result of `range(…)`, or the keys, values or items of a dictionary. */
 export class View {
   readonly kind: "range" | "dict_keys" | "dict_values" | "dict_items"
   readonly items: readonly Value[]
@@ -106,7 +109,7 @@ export class View {
   }
 }
 
-/** The one thing whose members a template may set. */
+/** The only kind of object whose members a template may set. */
 export class Namespace {
   readonly values: Map<Value, Value>
   constructor(values: Map<Value, Value>) {
@@ -138,7 +141,10 @@ export class Undefined {
   }
 }
 
-/** The value of parsed JSON; members that are undefined are left out. A value stays as it is. */
+/**
+ * Converts parsed JSON into a value, without members that are undefined. A value is returned
+ * unchanged.
+ */
 export function fromJson(json: unknown): Value {
   if (json === null || json === undefined) return null
   if (typeof json === "number") return Number.isInteger(json) ? json : new Float(json)
@@ -149,7 +155,7 @@ export function fromJson(json: unknown): Value {
   return new Map(entries.map(([key, each]) => [key, fromJson(each)]))
 }
 
-/** The kind of value as Python names it in errors. */
+/** Returns the kind of value as Python names it in errors. */
 export function typeName(value: Value): string {
   if (value === null) return "NoneType"
   if (typeof value === "boolean") return "bool"
@@ -176,12 +182,12 @@ export function isTrue(value: Value): boolean {
   return !Array.isArray(value) || value.length > 0
 }
 
-/** `value`, or `other` where there is none. None is a value. */
+/** Returns `value`, or `other` if it is undefined. None is a value. */
 export function orElse<T extends Value | undefined>(value: Value | undefined, other: T): Value | T {
   return value === undefined ? other : value
 }
 
-/** A number as JavaScript's, booleans as 0 and 1; undefined for all else. */
+/** Returns a number as JavaScript's, and booleans as 0 and 1; undefined for all other values. */
 export function numberOf(value: Value): number | undefined {
   if (typeof value === "number") return value
   if (typeof value === "boolean" || typeof value === "bigint") return Number(value)
@@ -189,8 +195,8 @@ export function numberOf(value: Value): number | undefined {
 }
 
 /**
- * The items of a list, the code points of a text, the keys of a dictionary. Throws where there are
- * none.
+ * Returns the items of a list, the code points of a text, or the keys of a dictionary. Throws for
+ * other values.
  */
 export function itemsOf(value: Value): readonly Value[] {
   if (typeof value === "string") return [...value]
@@ -211,7 +217,7 @@ export function lengthOf(value: Value): number {
   throw new TemplateError(`object of type '${typeName(value)}' has no len()`)
 }
 
-/** Whether every code point is one unit. */
+/** Returns whether every code point is one unit. */
 export function isFlat(text: string): boolean {
   return !/[\ud800-\udfff]/.test(text)
 }
@@ -230,7 +236,10 @@ export function areEqual(a: Value, b: Value): boolean {
   return left.length === right.length && left.every((each, at) => areEqual(each, right[at]))
 }
 
-/** Below 0, 0 or above 0 as `a` is before, like or after `b`. Throws where they have no order. */
+/**
+ * Returns a number below 0, 0 or above 0 as `a` is less than, equal to or greater than `b`. Throws
+ * if they have no order.
+ */
 export function compare(a: Value, b: Value): number {
   const [x, y] = [numberOf(a), numberOf(b)]
   if (x !== undefined && y !== undefined) return x < y ? -1 : x > y ? 1 : 0
@@ -246,7 +255,7 @@ export function compare(a: Value, b: Value): number {
   throw new TemplateError(`instances of '${typeName(a)}' and '${typeName(b)}' have no order`)
 }
 
-/** By code points: units order surrogates wrongly. */
+/** Compares by code points, since a comparison by units orders surrogates wrongly. */
 export function compareTexts(a: string, b: string): number {
   if (isFlat(a) && isFlat(b)) return a < b ? -1 : a > b ? 1 : 0
   const [left, right] = [[...a], [...b]].map((text) => text.map((each) => each.codePointAt(0)!))
@@ -254,7 +263,10 @@ export function compareTexts(a: string, b: string): number {
   return at < 0 ? left.length - right.length : at >= right.length ? 1 : left[at] - right[at]
 }
 
-/** Whether `each` is in `all`: a part of a text, an item of a list, a key of a dictionary. */
+/**
+ * Returns whether `each` is in `all`: a part of a text, an item of a list, or a key of a
+ * dictionary.
+ */
 export function contains(all: Value, each: Value): boolean {
   if (typeof all === "string") {
     if (typeof each === "string") return all.includes(each)
@@ -264,7 +276,7 @@ export function contains(all: Value, each: Value): boolean {
   return itemsOf(all).some((item) => areEqual(item, each))
 }
 
-/** The text that `{{ value }}` writes. */
+/** Returns the text that `{{ value }}` writes. */
 export function textOf(value: Value): string {
   if (typeof value === "string") return value
   if (value instanceof Markup) return value.text
@@ -279,17 +291,17 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 }
 
-/** The text of a value with the characters of HTML escaped. */
+/** Returns the text of a value with HTML's special characters escaped. */
 export function escaped(value: Value): string {
   return value instanceof Markup ? value.text : textOf(value).replace(/[&<>"']/g, (each) => entities[each])
 }
 
-/** A value as most operations accept it: a marked text is a text. */
+/** Converts a value to one that most operations accept: a marked text becomes a text. */
 export function plain(value: Value): Value {
   return value instanceof Markup ? value.text : value
 }
 
-/** What Python's `repr` gives: texts in quotes. */
+/** Returns Python's `repr` of a value: texts in quotes. */
 export function reprOf(value: Value): string {
   if (value === null) return "None"
   if (typeof value === "boolean") return value ? "True" : "False"
@@ -325,8 +337,8 @@ function quoted(text: string): string {
 }
 
 /**
- * The shortest digits that give the number back, as Python lays them out: with an exponent below
- * 1e-4 and from 1e16 on.
+ * Returns the shortest digits that read back as the same number, in Python's format: with an
+ * exponent below 1e-4 and from 1e16 on.
  */
 export function floatText(value: number, infinity: string, notANumber: string): string {
   if (Number.isNaN(value)) return notANumber

@@ -1,9 +1,9 @@
 /**
- * Slots that run one at a time: the cache outputs of a step are the inputs of the next, untouched,
- * or cut where the slot goes back.
+ * Runs slots one at a time: the cache outputs of a step are the inputs of the next, unchanged, or
+ * truncated if the slot is rewound.
  *
- * The only way where the cache lives on a GPU (and cannot be cut), where no layout of rows is
- * right, and, unless the caller wants speed, where quantised activations make rows depend on each
+ * This is the only way if the cache is on a GPU (and cannot be truncated), if no layout of rows is
+ * correct, or, unless the caller prefers speed, if quantized activations make rows depend on each
  * other.
  */
 
@@ -15,9 +15,9 @@ import type { KeptStates } from "./states.ts"
 export class AloneSlots {
   private readonly graph: Graph
   private readonly kept: KeptStates
-  /** The cache can be read by the CPU. */
+  /** Whether the CPU can read the cache. */
   private readonly canRead: boolean
-  /** The outputs of the slot's last step, by cache; undefined when empty. */
+  /** The outputs of each slot's last step, by cache tensor; undefined if the slot is empty. */
   private readonly presents: (readonly Tensor[] | undefined)[]
   private readonly lengths: number[]
 
@@ -69,7 +69,7 @@ export class AloneSlots {
     this.kept.cut(slot, 0)
   }
 
-  /** Keeps the current states of a slot, to return to. */
+  /** Keeps the current states of a slot, so that it can be rewound to them. */
   mark(slot: number): void {
     const { caches } = this.graph.signature
     const states = this.presents[slot]!.map(({ data }, cache) =>

@@ -1,9 +1,10 @@
 /**
- * The model in a worker thread, seen from the thread that fills masks: `Model` over messages.
+ * The `Model` in the engine's thread: it sends each call to a worker thread that runs the graph.
  *
- * One question at a time, as the engine's step needs it. When a worker dies, the call in progress
- * fails, and a new worker with empty slots replaces it; later calls wait until it has loaded the
- * graph. A worker that dies soon after a restart would only die again, so the model is dead then.
+ * It asks one question at a time, as the engine's step needs it. If a worker dies, the call in
+ * progress fails, and a new worker with empty slots replaces it; later calls wait until it has
+ * loaded the graph. If a worker dies soon after a restart, a new one would probably die too, so the
+ * model is then dead.
  */
 
 import { Worker } from "node:worker_threads"
@@ -16,10 +17,10 @@ import { muteTelemetry } from "./installed.ts"
 /** What the worker needs to load the graph. */
 export interface LoadOptions {
   graphPath: string
-  /** The graph that makes `inputs_embeds`, for one that takes them. */
+  /** The graph that computes `inputs_embeds`, if the main graph takes them. */
   embeddingPath?: string | undefined
   provider: "cpu" | "webgpu"
-  /** undefined: as many as run a small graph fastest, and for a large one all cores but one. */
+  /** undefined: the fastest number for a small graph, and all cores but one for a large one. */
   threads: number | undefined
   slotCount: number
   contextLength: number
@@ -43,7 +44,7 @@ export type Answer =
       cutsFreely: boolean
       joinsFeeds: boolean
       readsSteps: boolean
-      /** How it runs, and why. */
+      /** How the graph runs, and why. */
       description: string
       threads: number
     }
@@ -58,7 +59,7 @@ export async function openOrtModel(options: LoadOptions): Promise<Model> {
   return client
 }
 
-/** A worker that runs for this long after a restart may be restarted again. */
+/** Milliseconds after a restart for which a worker must run before it may be restarted again. */
 const trialMs = 60_000
 
 const noWork: ModelWork = { runs: 0, places: 0, placesInVain: 0 }
@@ -79,7 +80,7 @@ class OrtClient implements Model {
   private way = ""
   private threads = 0
   answeredAt = 0
-  /** Work of earlier workers. */
+  /** Counts of the work of earlier workers. */
   private workBefore: ModelWork = noWork
   private workOfWorker: ModelWork = noWork
   readonly contextLength: number
@@ -93,7 +94,7 @@ class OrtClient implements Model {
   private death: Error | undefined
   private restart: Promise<void> | undefined
   private restartedAt = Number.NEGATIVE_INFINITY
-  /** Why the slots were lost, for the first call that still relies on them. */
+  /** Why the slots were lost, to be thrown by the first call that still relies on them. */
   private loss: Error | undefined
   private lastId = 0
   private isClosing = false
@@ -131,8 +132,8 @@ class OrtClient implements Model {
   async start(): Promise<void> {
     muteTelemetry()
     const gate = Gate.open()
-    // Not this process's flags: a thread refuses some of them, such as --input-type of a program
-    // given by --eval.
+    // Flags of this process are not passed on, since a thread refuses some of them, such as
+    // --input-type of a program given by --eval.
     const worker = new Worker(packageFile("dist/runtime/model/ort/worker.js"), {
       workerData: { ...this.options, cells: gate.cells },
       execArgv: [],
@@ -181,7 +182,7 @@ class OrtClient implements Model {
     this.reuse = undefined
     const answer = await answered
     if (answer.kind !== "logits") throw new Error(`internal: answer ${answer.kind} to a batch`)
-    // The logits are read before the next question, which carries their buffer back.
+    // The logits are read before the next call, which sends their buffer back for reuse.
     this.reuse = answer.buffer
     this.workOfWorker = answer.work
     this.answeredAt = performance.now() - Number(process.hrtime.bigint() - answer.at) / 1e6
@@ -214,7 +215,7 @@ class OrtClient implements Model {
     else waiting.resolve(answer)
   }
 
-  /** Handles the end of a worker. Node reports a failed one twice, by its error and by its exit. */
+  /** Handles the end of a worker. Node reports a failed one twice: by its error and by its exit. */
   private end(worker: Worker, how: string, cause?: Error): void {
     if (worker !== this.worker || this.death) return
     const { waiting } = this
@@ -235,7 +236,7 @@ class OrtClient implements Model {
     try {
       await this.start()
       this.restartedAt = performance.now()
-      // Loading the graph may have taken longer than a step may take.
+      // Loading the graph may have taken longer than the time limit of a step.
       this.answeredAt = this.restartedAt
     } catch (cause) {
       const { message } = cause as Error

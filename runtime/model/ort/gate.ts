@@ -1,22 +1,22 @@
 /**
- * Lets a process exit in the middle of its model's work.
+ * Lets a process exit while its model runs.
  *
  * At exit, Node terminates the worker threads. A thread that then returns from onnxruntime cannot
  * create its results: the addon throws an uncaught error, and the process aborts (134) instead of
- * ending with its code. So a thread marks when it is inside native code, and before an exit
+ * exiting with its code. So a thread marks when it is inside native code, and before an exit
  * `closeGates` waits until all threads are outside and keeps them there. The marks are in shared
  * memory, because the thread that is about to exit cannot wait for messages.
  */
 
-/** Cell: 1 while the thread is inside native code. */
+/** Index of a cell that is 1 while the thread is inside native code. */
 const Inside = 0
-/** Cell: 1 when the thread must not go inside any more. */
+/** Index of a cell that is 1 if the thread may no longer enter native code. */
 const Closed = 1
 
 const gates = new Set<Gate>()
 
 export class Gate {
-  /** Shape [2], shared by both threads: `Inside`, `Closed`. */
+  /** Cells shared by both threads: `Inside`, `Closed`. Shape [2]. */
   readonly cells: Int32Array
 
   constructor(cells: Int32Array) {
@@ -24,8 +24,8 @@ export class Gate {
   }
 
   /**
-   * The gate of a thread that is about to start. It starts inside, since the thread first loads
-   * native code.
+   * Returns the gate of a thread that is about to start. Its state is "inside", since the thread
+   * first loads native code.
    */
   static open(): Gate {
     const gate = new Gate(new Int32Array(new SharedArrayBuffer(8)))
@@ -34,14 +34,14 @@ export class Gate {
     return gate
   }
 
-  /** Call it when the thread has ended. */
+  /** Forgets the gate. Called when the thread has ended. */
   forget(): void {
     gates.delete(this)
   }
 
   /**
-   * In the thread, ahead of native code. Behind a closed gate the thread stays here until it is
-   * terminated.
+   * Called in the thread before native code. If the gate is closed, the thread blocks here until it
+   * is terminated.
    */
   enter(): void {
     Atomics.store(this.cells, Inside, 1)
@@ -50,14 +50,15 @@ export class Gate {
     Atomics.wait(this.cells, Closed, 1)
   }
 
-  /** In the thread, behind native code. */
+  /** Called in the thread after native code. */
   leave(): void {
     Atomics.store(this.cells, Inside, 0)
     Atomics.notify(this.cells, Inside)
   }
 
   /**
-   * Blocks until the thread is outside, where it stays; false when that takes longer than `maxMs`.
+   * Blocks until the thread is outside, where it then stays. Returns false if that takes longer
+   * than `maxMs`.
    */
   close(maxMs: number): boolean {
     Atomics.store(this.cells, Closed, 1)
@@ -66,8 +67,8 @@ export class Gate {
 }
 
 /**
- * Closes the gates of all threads, which can be terminated then; false when one takes longer than
- * `maxMs`.
+ * Closes the gates of all threads, so that the threads can be terminated. Returns false if one
+ * takes longer than `maxMs`.
  */
 export function closeGates(maxMs: number): boolean {
   const endsAt = performance.now() + maxMs

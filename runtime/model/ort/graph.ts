@@ -1,6 +1,6 @@
 /**
- * One run of the graph: tokens, positions and mask of B rows in, logits and caches out; before it,
- * where the graph takes `inputs_embeds`, one of the graph that makes them.
+ * One run of the graph: it takes tokens, positions and the mask of B rows, and returns logits and
+ * caches. If the graph takes `inputs_embeds`, a second graph computes them first.
  */
 
 import type { InferenceSession, Tensor } from "onnxruntime-node"
@@ -19,43 +19,43 @@ export type TensorConstructor = new (
 
 /** Tokens of one run of the graph: B rows of S tokens. */
 export interface Run {
-  /** Shape [B, S]. */
+  /** Tokens by row. Shape [B, S]. */
   readonly tokens: readonly (readonly number[])[]
-  /** Tokens already in the cache, a row. */
+  /** Number of tokens already in the cache, by row. */
   readonly lengths: readonly number[]
-  /** P of the past handed over. */
+  /** P, the length of the past that is passed in. */
   readonly pastLength: number
   readonly layout: Layout
   /**
-   * Most places that a row can fill: an aligned row's new tokens lie within them, and its graph may
-   * have no more positions.
+   * Maximum positions that a row can fill. In the layout *aligned* the new tokens must lie within
+   * them, since the graph may have no more positions.
    */
   readonly contextLength: number
-  /** By row: how many of the last tokens' logits are read. */
+  /** Number of last tokens of which the logits are read, by row. */
   readonly wanted: readonly number[]
-  /** The tokens of a row are read one after the other, in one run. */
+  /** Whether the tokens of a row are read one after the other, within one run. */
   readonly isStepwise?: boolean
 }
 
 /** The outputs of a run. */
 export interface Outputs {
-  /** The logits of a row that are wanted. Shape [count, V]. */
+  /** Returns the requested logits of a row. Shape [count, V]. */
   readonly logitsOf: (row: number) => Float32Array
   /**
-   * One per cache: the whole present, or only the new tokens' places, [B, H, S, D], if the graph
-   * has such outputs.
+   * One tensor per cache: the whole present, or only the positions of the new tokens, [B, H, S, D],
+   * if the graph has such outputs.
    */
   readonly caches: readonly Tensor[]
 }
 
 export class Graph {
   readonly signature: Signature
-  /** The session, which may be replaced by another one of the same graph between runs. */
+  /** The session. Between runs it may be replaced by another one of the same graph. */
   session: InferenceSession
   private readonly embedding: InferenceSession | undefined
   private readonly Tensor: TensorConstructor
 
-  /** `embedding` is the session of the second graph, where the signature names what it makes. */
+  /** `embedding`: the session of the second graph, if the signature names its outputs. */
   constructor(
     session: InferenceSession,
     Tensor: TensorConstructor,
@@ -68,7 +68,10 @@ export class Graph {
     this.embedding = embedding
   }
 
-  /** `past` has a tensor for each cache. `isWhole`: whole presents are required. */
+  /**
+   * Runs the graph. `past` has a tensor for each cache. `isWhole`: whether whole presents are
+   * required.
+   */
   async run(run: Run, past: readonly Tensor[], isWhole = false): Promise<Outputs> {
     const { caches } = this.signature
     const inputs = await this.inputs(run, isWhole)
@@ -81,15 +84,15 @@ export class Graph {
     }
   }
 
-  /** A cache tensor of B rows with P places each. */
+  /** Returns a cache tensor of B rows with P positions each. */
   tensor(cache: CacheShape, data: CacheArray, rowCount: number, length: number): Tensor {
     const { state, heads, dim, type } = cache
     return new this.Tensor(type, data, state ? [rowCount, ...state] : [rowCount, heads, length, dim])
   }
 
   /**
-   * Of logits [B, S, V], or [n, 1, V] where those that are wanted have been named, those of a row
-   * that are.
+   * Returns the requested logits of a row, from logits of shape [B, S, V], or [n, 1, V] if the
+   * requested tokens were an input.
    */
   private logitsOf(logits: Tensor, { wanted }: Run, row: number): Float32Array {
     const [, positionCount, width] = logits.dims
@@ -167,7 +170,7 @@ export class Graph {
     return feeds
   }
 
-  /** The tokens whose logits are wanted; one token if none are. */
+  /** Returns the indices of the tokens whose logits are requested; of one token if none are. */
   private kept({ tokens, wanted }: Run): Tensor {
     const last = tokens[0].length
     const places = wanted.flatMap((count, row) =>
@@ -177,7 +180,9 @@ export class Graph {
     return new this.Tensor("int64", kept, [kept.length / 2, 1, 2])
   }
 
-  /** Where the new tokens stand in the presents of so many heads. */
+  /**
+   * Returns the positions of the new tokens in the presents of a cache with this number of heads.
+   */
   private places(run: Run, heads: number): Tensor {
     const rowCount = run.tokens.length
     const newCount = run.tokens[0].length
@@ -199,7 +204,7 @@ export function makeArray(type: FloatType, length: number): CacheArray {
   return type === "float16" ? new Uint16Array(length) : new Float32Array(length)
 }
 
-/** IEEE 754 binary16 → number. */
+/** Converts an IEEE 754 binary16 to a number. */
 export function halfToFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1
   const exponent = (bits >>> 10) & 31

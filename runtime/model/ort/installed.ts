@@ -1,13 +1,13 @@
 /**
  * The installed package onnxruntime-node, and its settings before it is loaded.
  *
- * It is optional, because its install script downloads more from another host: if that cannot be
- * reached, npm silently drops the package. Everything needed here is in the package itself, so it
- * is installed without its script.
+ * It is optional, because its install script downloads more files from another host: if that host
+ * cannot be reached, npm silently drops the package. The package itself contains everything that is
+ * needed here, so it is installed without its script.
  *
- * From 1.30 on it writes a database of telemetry into the user's cache at each start and sends it,
- * unless `ORT_DISABLE_TELEMETRY` says otherwise. It reads the environment of the process, of which
- * a thread has a copy only.
+ * From 1.30 on it writes a telemetry database into the user's cache at each start and sends it,
+ * unless `ORT_DISABLE_TELEMETRY` is set. It reads the environment of the process; a thread has only
+ * a copy of that.
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -19,7 +19,7 @@ const ort = "onnxruntime-node"
 const telemetry = "ORT_DISABLE_TELEMETRY"
 
 /**
- * Throws ModelError with the command to run if the package is missing. Call it before a model is
+ * Throws ModelError with the command to run if the package is missing. Called before a model is
  * downloaded.
  */
 export function requireOrt(): void {
@@ -30,7 +30,7 @@ export function requireOrt(): void {
   }
 }
 
-/** Returns why the package was not loaded, with the command to run. */
+/** Returns an error that says why the package was not loaded, with the command to run. */
 export function missingOrt(cause: Error): ModelError {
   const { code } = cause as NodeJS.ErrnoException
   const line = installLine()
@@ -42,7 +42,7 @@ export function missingOrt(cause: Error): ModelError {
   )
 }
 
-/** The line that installs the package beside this one, without its script. */
+/** Returns the command that installs the package next to this one, without its script. */
 export function installLine(): string {
   const { optionalDependencies } = JSON.parse(readFileSync(packageFile("package.json"), "utf8"))
   return `npm install --ignore-scripts ${ort}@${optionalDependencies[ort]}`

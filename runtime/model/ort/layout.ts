@@ -1,63 +1,74 @@
 /**
- * How rows of several slots may run together, found by trials.
+ * Finds by trials how rows of several slots may run together.
  *
- * A row's past is handed over in more room than it fills. *Gapped*: its tokens lie in front, and
- * the new ones come behind the gap, which the attention mask hides; it needs a graph that takes
- * positions and honours every zero of the mask. *Shifted*: the gap lies in front, so that the new
- * tokens follow the old ones; each step costs a copy of the row. Only so are rows right in a graph
- * that finds by their places in the past which tokens are too far away to be seen
- * (`signature.window`). *Aligned*: the new tokens come behind the row's own ones and the gap behind
- * both, as the operator GroupQueryAttention has it, which counts the ones of the mask. A graph does
- * not say which layout it has, and one that ignores its mask looks like any other. So the same
- * tokens run in each layout, and a layout is right if its logits are those of a row alone.
+ * A row's past is passed in with more room than it fills. *Gapped*: its tokens come first, then the
+ * gap, then the new tokens; the attention mask hides the gap. This needs a graph that takes
+ * positions and respects every zero of the mask. *Shifted*: the gap comes first, so that the new
+ * tokens follow the old ones; each step copies the row. If a graph decides by the index in the past
+ * which tokens are outside of its window (`signature.window`), only this layout is correct.
+ * *Aligned*: the new tokens follow the row's own ones, and the gap comes last; this is the layout
+ * of the operator GroupQueryAttention, which counts the ones of the mask. A graph does not say
+ * which layout it has, and one that ignores its mask looks like any other. So the same tokens run
+ * in each layout, and a layout is correct if its logits are those of a row alone.
  *
- * Quantised graphs give other logits even for the same tokens in other pieces, so the measure is
- * how far the graph is from itself. Where activations are quantised by the largest value of a
+ * Quantized graphs give different logits even for the same tokens cut into other pieces, so logits
+ * are compared relative to that difference. If activations are quantized by the largest value of a
  * batch, a neighbour changes a row: that is the *dependence*. It is exactly zero in graphs of 32,
  * 16 and 4 bits (SmolLM2-135M by onnxruntime-genai's builder, the embedded model).
  */
 
-/** Where in a past of P places the n tokens of a row lie, and where the graph puts the new ones. */
+/**
+ * Where the n tokens of a row lie in a past of P positions, and where the graph puts the new ones.
+ */
 export type Layout = "gapped" | "shifted" | "aligned"
 
-/** Place of the first token of a row of `length` tokens. */
+/** Returns the index of the first token of a row of `length` tokens. */
 export function seenAt(layout: Layout, length: number, pastLength: number): number {
   return layout === "shifted" ? pastLength - length : 0
 }
 
-/** Place of the first new token behind a row of `length` tokens. */
+/** Returns the index of the first new token after a row of `length` tokens. */
 export function freshAt(layout: Layout, length: number, pastLength: number): number {
   return layout === "aligned" ? length : pastLength
 }
 
-/** The same few tokens in several ways; each gives the logits of the last one. Shape [V]. */
+/** The same few tokens, run in several ways; each gives the logits of the last token. Shape [V]. */
 export interface Trial {
   readonly layouts: readonly Layout[]
   readonly hasNeighbour: boolean
-  /** In steps, as one row. */
+  /** The logits of the tokens in steps, as one row. */
   readonly alone: Float32Array
-  /** How far these may be from the graph's logits for the tokens in other pieces. */
+  /** How much these may differ from the graph's logits for the tokens in other pieces. */
   readonly distance: number
-  /** In steps, in rows of a layout; beside a row of another length where `hasNeighbour`. */
+  /**
+   * Returns the logits of the tokens in steps, in rows of a layout; with `hasNeighbour`, next to a
+   * row of another length.
+   */
   rows(layout: Layout, hasNeighbour: boolean): Promise<Float32Array>
 }
 
 export interface Judgement {
   readonly layout: Layout
-  /** How far a neighbour moves a row's logits, as a part of the largest. Zero: not by a bit. */
+  /**
+   * How much a neighbour changes a row's logits, relative to the largest. Zero: not by a single
+   * bit.
+   */
   readonly dependence: number
 }
 
-/** Sums in another order: an ignored mask or a wrong position shows in the first digits. */
+/**
+ * Relative difference that the order of sums can cause. An ignored mask or a wrong position changes
+ * the first digits.
+ */
 export const Rounding = 1e-3
 
 /**
- * The layout that is right, the first of those that are about equally so; null: rows run one at a
- * time.
+ * Returns the correct layout, or the first of those that are about equally correct; null: rows run
+ * one at a time.
  */
 export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {
-  // Other sums in another order: where activations are rounded, two such distances differ by as
-  // much as they are.
+  // The factor 2 is for activations that are rounded: each of two distances may then be as large as
+  // the rounding.
   const bound = Math.max(Rounding, 2 * trial.distance)
   const right: { layout: Layout; error: number; single: Float32Array }[] = []
   for (const layout of trial.layouts) {
@@ -66,7 +77,7 @@ export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {
       const error = distance(trial.alone, single)
       if (error <= bound) right.push({ layout, error, single })
     } catch {
-      // A graph that fails in this layout has another one.
+      // If a graph fails in this layout, it has another one.
     }
   }
   const least = Math.min(...right.map(({ error }) => error))
@@ -77,7 +88,7 @@ export async function judgeLayouts(trial: Trial): Promise<Judgement | null> {
   return { layout, dependence }
 }
 
-/** The largest difference of two rows of logits, as a part of the largest of them. */
+/** Returns the largest difference of two rows of logits, relative to the largest logit. */
 export function distance(one: Float32Array, other: Float32Array): number {
   let scale = 1
   let most = 0

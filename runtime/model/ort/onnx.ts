@@ -1,12 +1,12 @@
 /**
- * The few messages of an ONNX file that are read or written here, field by field: where the nodes,
- * inputs and outputs of its graph stand, and new ones. Weights are skipped. (onnx.proto3; the
- * numbers are its field numbers.)
+ * Reads and writes the few messages of an ONNX file that are needed here, field by field: the
+ * positions of the nodes, inputs and outputs of its graph, and new ones. Weights are skipped.
+ * (onnx.proto3; the numbers are its field numbers.)
  */
 
 /**
- * A field of a message: its bytes are those from `start` to `end`, or its number is `value`; `at`
- * is where its tag stands.
+ * A field of a message: its bytes are those from `start` to `end`, or its number is `value`; its
+ * tag is at offset `at`.
  */
 export interface Field {
   readonly number: number
@@ -17,8 +17,8 @@ export interface Field {
 }
 
 /**
- * The number that begins at `at`, and where the next byte stands. Throws RangeError where it does
- * not end before `end`.
+ * Returns the number that begins at `at`, and the offset of the next byte. Throws RangeError if the
+ * number does not end before `end`.
  */
 function varintAt(bytes: Uint8Array, at: number, end: number): [value: number, next: number] {
   let value = 0
@@ -30,7 +30,10 @@ function varintAt(bytes: Uint8Array, at: number, end: number): [value: number, n
   }
 }
 
-/** The fields of the message from `start` to `end`. Throws RangeError where the bytes are none. */
+/**
+ * Yields the fields of the message from `start` to `end`. Throws RangeError if the bytes are not a
+ * message.
+ */
 export function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Generator<Field> {
   let at = start
   const varint = (): number => {
@@ -52,13 +55,13 @@ export function* fieldsOf(bytes: Uint8Array, start = 0, end = bytes.length): Gen
 }
 
 export interface OnnxNode {
-  /** Where its field begins in the file. */
+  /** Offset of its field in the file. */
   readonly at: number
   readonly op: string
   readonly domain: string
   readonly inputs: readonly { readonly name: string; readonly start: number }[]
   readonly outputs: readonly string[]
-  /** The bytes as in the file. */
+  /** The bytes as they are in the file. */
   readonly attributes: readonly Uint8Array[]
 }
 
@@ -67,21 +70,23 @@ export interface OnnxValue {
   readonly name: string
   /** Element type of its tensor; 0 if a graph inside another leaves it open. */
   readonly type: number
-  /** 0 if the graph fixes no size; missing if even their number is open. */
+  /**
+   * 0 for a size that the graph does not fix; undefined if even the number of dimensions is open.
+   */
   readonly dims?: readonly number[]
 }
 
 export interface OnnxGraph {
-  /** Version of the operators that have no domain. */
+  /** Version of the operators without a domain. */
   readonly opset: number
   readonly nodes: readonly OnnxNode[]
   readonly inputs: readonly OnnxValue[]
   readonly outputs: readonly OnnxValue[]
-  /** By the name of a tensor that the graph holds, its size. */
+  /** The size of each tensor that the graph contains, by name. */
   readonly sizes: ReadonlyMap<string, readonly number[]>
 }
 
-/** Throws RangeError where the bytes are no ONNX model. */
+/** Reads a graph. Throws RangeError if the bytes are not an ONNX model. */
 export function readGraph(bytes: Uint8Array): OnnxGraph {
   const text = ({ start, end }: Field): string => Buffer.from(bytes.subarray(start, end)).toString()
   const inside = ({ start, end }: Field): Field[] => [...fieldsOf(bytes, start, end)]
@@ -142,7 +147,7 @@ export function readGraph(bytes: Uint8Array): OnnxGraph {
   return { opset, nodes, inputs, outputs, sizes }
 }
 
-/** The numbers of a field, one or several packed. */
+/** Returns the numbers of a field, which has one number or several packed ones. */
 function numbersOf(bytes: Uint8Array, { start, end, value }: Field): number[] {
   if (start === end) return [value]
   const numbers: number[] = []
@@ -155,8 +160,8 @@ function numbersOf(bytes: Uint8Array, { start, end, value }: Field): number[] {
 }
 
 /**
- * The value of an attribute that is a number; undefined for any other. Numbers of 64 bits lose
- * their sign.
+ * Returns the value of an attribute that is a number; undefined for any other. Numbers of 64 bits
+ * lose their sign.
  */
 export function numberOf(attribute: Uint8Array): {
   readonly name: string
@@ -172,7 +177,7 @@ export function numberOf(attribute: Uint8Array): {
   return { name, value }
 }
 
-/** The model without some of its nodes, in parts. */
+/** Returns the model without some of its nodes, in parts. */
 export function withoutNodes(bytes: Uint8Array, nodes: readonly OnnxNode[]): Uint8Array[] {
   if (nodes.length === 0) return [bytes]
   const dropped = new Set(nodes.map(({ at }) => at))
@@ -206,14 +211,14 @@ export type OnnxAttribute =
 
 export interface OnnxNewNode {
   readonly op: string
-  /** Missing: the standard's own. */
+  /** If undefined, the domain of the standard. */
   readonly domain?: string
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
   readonly attributes?: readonly OnnxAttribute[]
 }
 
-/** Numbers that a graph holds: of the type int64, int32, bool or float. */
+/** Numbers that a graph contains: of type int64, int32, bool or float. */
 interface OnnxConstant {
   readonly name: string
   readonly type: number
@@ -221,14 +226,14 @@ interface OnnxConstant {
   readonly values: readonly number[]
 }
 
-/** A tensor whose bytes lie in another file, named from the model's folder. */
+/** A tensor with its bytes in another file, whose path starts at the model's folder. */
 export interface OnnxExternal {
   readonly name: string
   readonly type: number
   readonly dims: readonly number[]
   readonly location: string
   readonly offset: number
-  /** In bytes. */
+  /** Number of bytes. */
   readonly length: number
 }
 
@@ -240,7 +245,7 @@ export interface OnnxAddition {
   readonly outputs: readonly OnnxValue[]
 }
 
-/** A whole model. `opsets` has the version of each domain; "" is the standard's own. */
+/** Returns a whole model. `opsets` has the version of each domain; "" is the standard's own. */
 export function writeModel(
   graph: OnnxAddition & { readonly name: string },
   opsets: Readonly<Record<string, number>>,
@@ -254,7 +259,7 @@ export function writeModel(
   ])
 }
 
-/** A graph that only adds to the one before it: behind the bytes of a model both are one. */
+/** Returns a graph to be appended to the bytes of a model: parsers then merge the two. */
 export function writeGraph(added: OnnxAddition): Uint8Array {
   return message(7, graphParts(added))
 }
@@ -322,13 +327,13 @@ function text(field: number, value: string): Uint8Array {
   return message(field, [Buffer.from(value)])
 }
 
-/** The field `number`, which is a message of these parts. */
+/** Returns the field `number`, a message of these parts. */
 export function message(field: number, parts: readonly Uint8Array[]): Uint8Array {
   const inside = Buffer.concat(parts)
   return Buffer.concat([varint(8 * field + 2), varint(inside.length), inside])
 }
 
-/** A negative number has ten bytes, those of its complement in 64 bits. */
+/** A negative number takes ten bytes: its two's complement in 64 bits. */
 function varint(value: number): Uint8Array {
   const bytes: number[] = []
   let rest = BigInt.asUintN(64, BigInt(value))

@@ -1,6 +1,6 @@
 /**
- * Why onnxruntime does not load a graph, and what to do. Its messages depend on its version, so an
- * unknown message is passed on with a general hint.
+ * Explains why onnxruntime does not load a graph, and what to do. Its messages depend on its
+ * version, so an unknown message is passed on with a general hint.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -20,12 +20,12 @@ const ways: readonly [what: RegExp, way: string][] = [
   ],
 ]
 
-/** The error of a graph at `path` that could not be loaded. */
+/** Returns the error for a graph at `path` that could not be loaded. */
 export function loadError(path: string, cause: Error): ModelError {
   const reason = cause.message
     .trim()
     .replace(/\.$/, "")
-    // Drops the place in onnxruntime's sources, which does not help a user.
+    // Removes the position in onnxruntime's source files, which does not help a user.
     .replaceAll(/\S+\.(?:cc|h):\d+ /g, "")
     .replaceAll(/onnxruntime::Model::Model\(.*\) (?=ModelProto)/g, "")
   const way = ways.find(([what]) => what.test(reason))?.[1]

@@ -1,23 +1,23 @@
 /**
  * Stores the keys and values of the slots so that a decode step copies only one position per row.
  *
- * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. Handing the
- * whole present back as the next past would tie all rows of a batch to one length. Instead every
- * row keeps its tokens at positions 0 … n of a fixed capacity C, the attention mask hides the gap
- * behind them, the new token's keys come back at position C, and are copied to position n.
- * Attention does not care about the order of its keys: positions are in the keys already. Graphs of
- * grouped-query attention count each row's tokens themselves, by its attention mask, and put the
- * new ones at position n.
+ * The graph appends: past [B, H, P, D] and S new tokens give present [B, H, P + S, D]. If the whole
+ * present were the next past, all rows of a batch would need one length. Instead every row keeps
+ * its tokens at positions 0 … n of a fixed capacity C, the attention mask hides the gap after them,
+ * the new token's keys are returned at position C, and are copied to position n. Attention does not
+ * depend on the order of its keys: positions are already encoded in the keys. Graphs of
+ * grouped-query attention count each row's tokens by its attention mask, and put the new ones at
+ * position n.
  *
- * C is a power of two, and rows of one C lie in one arena and run as one batch. It depends on the
- * row's own length only, so that a row's logits have the same bits whoever runs beside it: room for
- * the longest neighbour would change the order of the sums in the softmax. If a trial shows that it
- * does not, as in graphs of grouped-query attention (`steps.ts`), all rows share the room of the
+ * C is a power of two, and rows of one C lie in one arena and run as one batch. C depends only on
+ * the row's own length, so that a row's logits have the same bits whatever rows run with it: room
+ * for the longest row would change the order of the sums in the softmax. If a trial shows that it
+ * does not, as in graphs of grouped-query attention (`steps.ts`), all rows get the room of the
  * longest.
  *
- * A state has one size whatever the row's length: it lies in the arena beside the keys, is replaced
- * by each run, and cannot be truncated: a row can only return to a place where its states were kept
- * (`states.ts`).
+ * A state has one size whatever the row's length: it is in the arena next to the keys, is replaced
+ * by each run, and cannot be truncated: a row can only be rewound to a position where its states
+ * were kept (`states.ts`).
  */
 
 import type { Tensor } from "onnxruntime-node"
@@ -31,8 +31,9 @@ const smallestCapacity = 64
 const halfInfinity = 0x7c00
 
 /**
- * Capacity of the arena for rows of this many tokens, a multiple of the smallest one: sums over
- * places are made in as many lanes, and so have the same bits in every room. 0 for none.
+ * Returns the capacity of the arena for rows of this many tokens; 0 for none. It is a multiple of
+ * the smallest one: sums over positions are computed in that many lanes, so they have the same bits
+ * in every capacity.
  */
 export function capacityOf(length: number, contextLength: number): number {
   if (length === 0) return 0
@@ -42,14 +43,12 @@ export function capacityOf(length: number, contextLength: number): number {
   return Math.min(capacity, most)
 }
 
-/** Rows of one capacity, packed. A row is found by its slot. */
+/** The rows of one capacity, without gaps between them. A row is found by its slot. */
 interface Arena {
   readonly capacity: number
-  /** Row → slot. */
+  /** The slot of each row. */
   readonly slots: number[]
-  /**
-   * One array a cache tensor. Shape [R, H, C, D], a state's [R, D]; R rows of room ≥ slots.length.
-   */
+  /** One array per cache tensor. Shape [R, H, C, D], for a state [R, D], with R ≥ slots.length. */
   arrays: CacheArray[]
   room: number
 }
@@ -60,13 +59,13 @@ export class CacheRows {
   private readonly contextLength: number
   private readonly layout: Layout
   private readonly arenas = new Map<number, Arena>()
-  /** Tokens that the slot holds. Shape [slots]. */
+  /** Number of tokens of each slot. Shape [slots]. */
   private readonly lengths: Int32Array
-  /** Capacity of the arena that the slot's row lies in; 0: none. Shape [slots]. */
+  /** Capacity of the arena that has the slot's row; 0 if it has no row. Shape [slots]. */
   private readonly capacities: Int32Array
-  /** Slots that hold a token whose keys or values are not finite. */
+  /** Slots with a token of which keys or values are not finite. */
   private readonly broken = new Set<number>()
-  /** Shifted: rows with the gap in front, for the current run. */
+  /** In the layout *shifted*: rows with the gap first, for the current run. */
   private readonly shifted: CacheArray[] = []
 
   constructor(
@@ -85,12 +84,15 @@ export class CacheRows {
     return this.lengths[slot]
   }
 
-  /** Whether the slot holds a token whose keys or values are not finite: its text has no logits. */
+  /**
+   * Returns whether the slot has a token of which keys or values are not finite: no logits can be
+   * computed for its text.
+   */
   isBroken(slot: number): boolean {
     return this.broken.has(slot)
   }
 
-  /** Drops the tokens behind `length`, and moves the row to the arena of that length. */
+  /** Drops the tokens after `length`, and moves the row to the arena for that length. */
   truncate(slot: number, length: number): void {
     if (length > this.lengths[slot]) {
       throw new Error(`internal: slot ${slot} holds ${this.lengths[slot]} tokens, not ${length}`)
@@ -123,7 +125,7 @@ export class CacheRows {
     this.restore(to, states)
   }
 
-  /** Keeps the current states of a slot, to return to. */
+  /** Keeps the current states of a slot, so that it can be rewound to them. */
   mark(slot: number): void {
     const arena = this.arenas.get(this.capacities[slot])!
     const row = arena.slots.indexOf(slot)
@@ -134,9 +136,9 @@ export class CacheRows {
   }
 
   /**
-   * Brings the rows of `slots` (all of one capacity) together in their arena and returns the rows
-   * that must run: from the first to the last of them. Rows in between that `mayStay` are left
-   * where they are, since moving them there and back costs more.
+   * Moves the rows of `slots` (all of one capacity) together in their arena. Returns the range of
+   * rows that must run: from the first to the last of them. Rows in between for which `mayStay` is
+   * true are left in place, since moving them there and back costs more.
    */
   gather(
     capacity: number,
@@ -157,17 +159,17 @@ export class CacheRows {
     return { first, end: last + 1 }
   }
 
-  /** Row → slot of the arena. */
+  /** The slots of the arena's rows. */
   slotsOf(capacity: number): readonly number[] {
     return this.arenas.get(capacity)?.slots ?? []
   }
 
-  /** Of the arena that the slot's row lies in; 0: it has none. */
+  /** Capacity of the arena that has the slot's row; 0 if it has none. */
   capacity(slot: number): number {
     return this.capacities[slot]
   }
 
-  /** Moves the slot's row to the arena of a capacity that has room for it. */
+  /** Moves the slot's row to the arena of a capacity that fits it. */
   place(slot: number, capacity: number): void {
     this.move(slot, capacity)
   }
@@ -177,8 +179,8 @@ export class CacheRows {
   }
 
   /**
-   * Rows start … end of one cache tensor, as the graph's past: a view, or where rows are shifted a
-   * copy that the next call overwrites. Capacity 0 is the empty past.
+   * Returns rows start … end of one cache tensor, as the graph's past: a view, or, if rows are
+   * shifted, a copy that the next call overwrites. Capacity 0 is the empty past.
    */
   past(cache: number, capacity: number, start: number, end: number): CacheArray {
     const shape = this.caches[cache]
@@ -202,10 +204,11 @@ export class CacheRows {
   }
 
   /**
-   * Takes the slot's next tokens out of row `outputRow` of what a run gave: `count` places, which
-   * are all there are, or lie from `freshAt` on in the whole present. Keys and values that are not
-   * finite are stored as zeros, and the slot is broken: in the gap of a row that comes later, an
-   * infinity times the zero of a hidden place would break that one too.
+   * Appends the slot's next tokens from row `outputRow` of a run's outputs: `count` positions,
+   * which are the whole output, or start at `freshAt` in the whole present. Keys and values that
+   * are not finite are stored as zeros, and the slot is marked as broken: if they were stored and
+   * later lay in the gap of another row, an infinity times the zero of a hidden position would
+   * break that row too.
    */
   append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
     const start = this.lengths[slot]
@@ -214,7 +217,7 @@ export class CacheRows {
     const capacity = this.capacities[slot]
     const arena = this.arenas.get(capacity)!
     const row = arena.slots.indexOf(slot)
-    // A broken layer breaks all layers above it.
+    // If a layer has such values, so have all layers above it, so the last one is checked.
     const last = this.caches.findLastIndex(({ state }) => !state)
     for (let cache = last; cache >= Math.max(0, last - 1); cache--)
       if (!this.isFinite(cache, outputs[cache], outputRow, count, freshAt)) this.broken.add(slot)
@@ -237,7 +240,10 @@ export class CacheRows {
     }
   }
 
-  /** Whether the new places of a cache are finite numbers, in the row that `append` takes. */
+  /**
+   * Returns whether the new positions of a cache are finite numbers, in the row that `append`
+   * reads.
+   */
   private isFinite(
     cache: number,
     output: Tensor,
@@ -259,7 +265,7 @@ export class CacheRows {
   }
 
   /**
-   * Returns the states of a slot behind `length` tokens; null if they are those in its row, or if
+   * Returns the states of a slot after `length` tokens; null if they are those in its row, or if
    * there are none.
    */
   private statesAt(slot: number, length: number): readonly (CacheArray | undefined)[] | null {

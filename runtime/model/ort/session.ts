@@ -1,11 +1,11 @@
 /**
- * Feeds → logits, on an onnxruntime session. Lives in the worker, since `run` blocks the thread it
- * is called on.
+ * Feeds → logits, with an onnxruntime session. It runs in the worker, since `run` blocks the thread
+ * that calls it.
  *
- * Two ways to keep the cache. *Rows* (`rows.ts`): batched steps over rows of one capacity, where a
- * probe at load finds a layout for them (`layout.ts`). *Alone* (`alone.ts`): every slot runs by
- * itself. The probe also checks whether the graph accepts several tokens behind a past: some
- * exports of recurrent layers do so only at the beginning of a text.
+ * There are two ways to keep the cache. *Rows* (`rows.ts`): batched steps over rows of one
+ * capacity, if a trial at load finds a layout for them (`layout.ts`). *Alone* (`alone.ts`): every
+ * slot runs separately. The trials also check whether the graph accepts several tokens after a
+ * past: some exports of recurrent layers do so only at the beginning of a text.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -20,23 +20,23 @@ import { KeptStates, marksOf } from "./states.ts"
 export interface SessionOptions {
   slotCount: number
   contextLength: number
-  /** `exact`: rows that depend on each other run one at a time. */
+  /** `exact`: rows that would change each other's logits run one at a time. */
   batching: "exact" | "fast"
   /**
-   * Whether several answered tokens may be read at once if that preserves only their distribution.
-   * Default: only if it preserves their bits.
+   * Whether several tokens after the prompt may be read at once if that preserves only their
+   * distribution. Default: only if it preserves their bits.
    */
   readsAhead?: boolean
   /** Bytes of the graph's weights. */
   weightBytes: number
-  /** The cache stays on the device: rows cannot be cut out of it. */
+  /** Whether the cache stays on the device, so that rows cannot be cut out of it. */
   isCacheOpaque: boolean
 }
 
 /**
- * Length of the trial prompt that is run in several chunkings, to learn whether chunking changes
- * bits. Small graphs get the longer one: it is cheap there, and their matrix products switch
- * algorithm only at larger sizes.
+ * Lengths of the trial prompt that is run in several chunkings, to find out whether chunking
+ * changes bits. Small graphs get the longer one: it is cheap for them, and their matrix products
+ * switch algorithm only at larger sizes.
  */
 const trialLength = 40
 const longTrialLength = 180
@@ -48,18 +48,18 @@ const trialSteps = 6
 /** Lengths of the pieces in which a trial reads a few tokens. */
 const trialPieces = [2, 2, 1]
 
-/** Steps after which a row that ran in none of them no longer counts for shared room. */
+/** Number of steps after which a row that did not run no longer counts for the shared room. */
 const lingering = 16
 
 /**
- * Feeds of at most this many tokens run with others of their length: decoding and drafts, not
- * prompts.
+ * Maximum tokens of a feed that runs with others of the same length. It covers decoding and drafts,
+ * but not prompts.
  */
 const maxGrouped = 32
 
 /**
- * Logits that differ by more than this share of the largest are those of another text: no
- * quantisation has such errors.
+ * Logits that differ by more than this share of the largest belong to a different text: no
+ * quantization has such errors.
  */
 const another = 0.5
 
@@ -67,7 +67,7 @@ type Keep = (feed: Feed, outputs: Outputs, row: number) => void
 
 export class OrtSession {
   readonly signature: Signature
-  /** Marks of a slot; 0: there are no states, or no room for them. */
+  /** Marks of a slot; 0 if there are no states, or no memory for them. */
   readonly marks: number
   readonly work: { -readonly [key in keyof ModelWork]: number } = { runs: 0, places: 0, placesInVain: 0 }
   readonly graph: Graph
@@ -76,26 +76,28 @@ export class OrtSession {
   private readonly kept: KeptStates
   private rows: CacheRows | undefined
   private layout: Layout = "gapped"
-  /** Several tokens run at once: anywhere, at the beginning of a text only, or nowhere. */
+  /**
+   * Where several tokens can run at once: anywhere, only at the beginning of a text, or nowhere.
+   */
   private several: "anywhere" | "first" | "never" = "anywhere"
-  /** How far rows would change each other's logits, if that is why they do not run together. */
+  /** How much rows would change each other's logits, if that is why they do not run together. */
   dependence: number | undefined
-  /** Whether a prompt has the same bits however it is cut, in pieces of at least two tokens. */
+  /** Whether a prompt has the same bits for every cut into pieces of at least two tokens. */
   cutsFreely = false
   /**
    * Whether a stepwise feed has the bits of its tokens one by one; if bits are traded for speed,
    * whether it has their distribution.
    */
   readsSteps = false
-  /** The step in which a slot ran last. */
+  /** The step in which each slot last ran. */
   private readonly usedAt: number[]
   private stepCount = 0
   /**
-   * Whether a row has the same bits in more room than it needs: then rows of other lengths may run
-   * with it.
+   * Whether a row has the same bits in more room than it needs, so that rows of other lengths may
+   * run with it.
    */
   sharesRoom = false
-  /** The least room that rows share, for trial. */
+  /** The least room that rows share, set by trials. */
   private leastRoom = 0
   /** Bytes of the keys and values of a token. */
   private readonly placeBytes: number
@@ -124,20 +126,20 @@ export class OrtSession {
     return !this.options.isCacheOpaque && !this.signature.hasStates
   }
 
-  /** Whether rows run together also with several new tokens each. */
+  /** Whether rows run together even with several new tokens each. */
   private get readsSeveral(): boolean {
     return this.isBatched && this.several === "anywhere" && this.layout !== "aligned"
   }
 
   /**
-   * GroupQueryAttention takes several new tokens behind a past for one row only, unless they come
-   * one after the other.
+   * GroupQueryAttention takes several new tokens after a past only for one row, unless the tokens
+   * are read one after the other.
    */
   get joinsFeeds(): boolean {
     return this.readsSteps || !this.isBatched || this.layout !== "aligned"
   }
 
-  /** For the log: how it runs, and why. */
+  /** How the model runs, and why, for the log. */
   get description(): string {
     const { dependence, several, isBatched, layout } = this
     const way = isBatched
@@ -161,8 +163,8 @@ export class OrtSession {
   }
 
   /**
-   * Chooses by trials how to keep the cache. Call once, first. Throws ModelError when the graph
-   * does not run.
+   * Finds out by trials how to keep the cache. Must be called once, before any other method. Throws
+   * ModelError if the graph does not run.
    */
   async prepare(): Promise<void> {
     const { width, window = Number.POSITIVE_INFINITY } = this.signature
@@ -171,7 +173,8 @@ export class OrtSession {
     try {
       const { alone, distance } = await this.judgePieces(tokens)
       if (isCacheOpaque) return
-      // A window is counted in places: a gap in it hides tokens that should be seen.
+      // The window is counted in positions, so a gap in it would hide tokens that should be
+      // visible.
       const seesAll = contextLength + maxGrouped <= window
       const layouts: Layout[] = ["gapped", "aligned", "shifted"]
       const judged = await judgeLayouts({
@@ -200,8 +203,8 @@ export class OrtSession {
   }
 
   /**
-   * Finds where several tokens can run at once, by comparison with their logits one after the
-   * other. Returns the logits in the pieces of `stepwise`, and their distance from those of all
+   * Finds out where several tokens can run at once, by comparing their logits with those of single
+   * tokens. Returns the logits in the pieces of `stepwise`, and their distance from those of all
    * tokens at once.
    */
   private async judgePieces(tokens: readonly number[]): Promise<{ alone: Float32Array; distance: number }> {
@@ -217,7 +220,7 @@ export class OrtSession {
     const isBroken = (logits: Float32Array): boolean => logits.some(Number.isNaN)
     const broken = "the graph does not run: its logits are not numbers"
     // A text that begins with a single token is not tried: the convolutions of some exports are
-    // wrong in its second token.
+    // wrong for its second token.
     const steps = await tried([2, 1, 1, 1])
     const whole = steps && (await tried([tokens.length]))
     if (!steps || !whole) {
@@ -241,8 +244,8 @@ export class OrtSession {
   }
 
   /**
-   * Whether a prompt has the same bits in other pieces: matrix products of one row use another
-   * algorithm than those of several rows, which in most graphs are computed row by row. A gap
+   * Returns whether a prompt has the same bits in other pieces. Matrix products of one row use
+   * another algorithm than those of several rows, which most graphs compute row by row. A gap
    * before new tokens moves the terms of sums.
    */
   private async keepsBits(): Promise<boolean> {
@@ -253,7 +256,7 @@ export class OrtSession {
     if (count < trialLength) return false
     const tokens = Array.from({ length: count }, (_, i) => (7 * i) % width)
     let first: Float32Array | undefined
-    // Seventeen: a row beyond a block of sixteen is a single one again.
+    // Seventeen, because the row after a block of sixteen is again a single one.
     for (const cut of [count, 2, 17, count - 17]) {
       const last = await this.inPieces(tokens, cut === count ? [count] : [cut, count - cut])
       this.forget(0)
@@ -263,7 +266,7 @@ export class OrtSession {
     return true
   }
 
-  /** Whether a row has the same bits in more room than it needs. */
+  /** Returns whether a row has the same bits in more room than it needs. */
   private async keepsBitsInRoom(): Promise<boolean> {
     const { contextLength } = this.options
     if (!this.isBatched || this.layout !== "aligned" || contextLength <= 2 * trialLength) return false
@@ -286,7 +289,9 @@ export class OrtSession {
     return said.every((logits, step) => logits.every((value, id) => value === more[step][id]))
   }
 
-  /** Whether tokens that are read one after the other in one run have the bits of separate runs. */
+  /**
+   * Returns whether tokens that one run reads one after the other have the bits of separate runs.
+   */
   private async keepsSteps(): Promise<boolean> {
     const { signature, isBatched, options } = this
     if (!signature.takesSteps || !isBatched || this.several !== "anywhere") return false
@@ -330,10 +335,13 @@ export class OrtSession {
     this.rows = new CacheRows(this.signature.caches, { slotCount, contextLength, layout, kept: this.kept })
   }
 
-  /** The logits that the feeds want. Shape [R, V]. `reuse` may be the array of an earlier call. */
+  /**
+   * Returns the requested logits. Shape [R, V]. `reuse`: the buffer of an earlier call, to be used
+   * again.
+   */
   async forward(feeds: readonly Feed[], reuse?: ArrayBuffer): Promise<Float32Array> {
     const { width } = this.signature
-    /** Where the logits of a piece go. */
+    /** Offset of the logits of each piece. */
     const placeOf = new Map<Feed, number>()
     let wanted = 0
     const cut = feeds.map((feed) => {
@@ -366,14 +374,14 @@ export class OrtSession {
           }
       }
     } catch (cause) {
-      // The state after a failed run is unknown: the slots of this batch start over.
+      // The state after a failed run is unknown, so the slots of this batch become empty.
       for (const { slot } of feeds) this.forget(slot)
       throw cause
     }
     return logits
   }
 
-  /** The logits of a token behind a short past that no slot holds. Shape [V]. */
+  /** Returns the logits of a token after a short past that belongs to no slot. Shape [V]. */
   async tryStep(): Promise<Float32Array> {
     const { contextLength } = this.options
     const pastLength = Math.min(8, contextLength - 1)
@@ -398,7 +406,7 @@ export class OrtSession {
     this.alone.forget(slot)
   }
 
-  /** A feed as the graph takes it: at once, or token by token. */
+  /** Cuts a feed as the graph accepts it: whole, or token by token. */
   private pieces(feed: Feed): Feed[] {
     const { slot, start, tokens, logitsCount, copyFrom, isMarked } = feed
     if (this.several === "anywhere" || (this.several === "first" && start === 0)) return [feed]
@@ -439,24 +447,24 @@ export class OrtSession {
   /**
    * Runs feeds of one capacity and one number of new tokens as one batch.
    *
-   * On a small graph the run alone is then slower a row than single rows once a cache tensor
-   * outgrows the second-level cache (embedded model, one thread, ms a row: 8 × 64 positions 0.33
-   * against 1.2 alone; 8 × 256 1.3 against 1.7; 8 × 512 3.0 against 2.0), but runs cut to fit it
-   * lost a fifth of the engine's tokens a second at 350 tokens a row (384 against 295, machine
-   * shared): each run costs more than it saves.
+   * On a small graph, a batch takes longer per row than single rows once a cache tensor no longer
+   * fits into the second-level cache (embedded model, one thread, ms per row: 8 × 64 positions 0.33
+   * against 1.2 alone; 8 × 256 1.3 against 1.7; 8 × 512 3.0 against 2.0). But with batches cut to
+   * fit it, the engine lost a fifth of its tokens per second at 350 tokens per row (384 against
+   * 295, shared machine): each further run costs more than it saves.
    */
   private async forwardGroup(rows: CacheRows, group: readonly Feed[], keep: Keep): Promise<void> {
     const capacity = rows.capacity(group[0].slot)
     const newCount = group[0].tokens.length
     const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
-    // A row that pauses for a step or two stays where it is and is computed in vain, unless that
-    // costs several tokens.
+    // A row that pauses for a step or two stays where it is, and its tokens are computed without
+    // use, unless that costs several tokens.
     const mayStay = (slot: number): boolean => newCount === 1 && this.stepCount - this.usedAt[slot] <= 2
     const { first, end } = rows.gather(capacity, [...feedOf.keys()], mayStay)
     const slots = rows.slotsOf(capacity).slice(first, end)
     const run: Run = {
       tokens: slots.map((slot) => feedOf.get(slot)?.tokens ?? new Array<number>(newCount).fill(0)),
-      // A row in vain begins at 0: behind its tokens there may be no position left.
+      // A row that runs without use starts at 0: there may be no position left after its tokens.
       lengths: slots.map((slot) => (feedOf.has(slot) ? rows.length(slot) : 0)),
       pastLength: capacity,
       layout: this.layout,
@@ -496,9 +504,9 @@ export class OrtSession {
   }
 
   /**
-   * Returns the room for a row by its length: that of longer rows if they ran recently and one run
-   * less is worth it. A run reads all weights, and of each place of room the bytes of its keys and
-   * values.
+   * Returns the room for a row by its length: that of longer rows, if they ran recently and saving
+   * a run is worth it. A run reads all weights, and for each position of the room the bytes of its
+   * keys and values.
    */
   private sharedRooms(rows: CacheRows): (length: number) => number {
     const { contextLength, weightBytes } = this.options
@@ -538,7 +546,7 @@ export class OrtSession {
     return this.graph.run(run, pasts)
   }
 
-  /** In slot 0, in feeds of these lengths. */
+  /** Runs the tokens in slot 0, in feeds of these lengths. */
   private async inPieces(tokens: readonly number[], lengths: readonly number[]): Promise<Float32Array> {
     let start = 0
     let last: Float32Array = new Float32Array(0)
@@ -551,8 +559,8 @@ export class OrtSession {
   }
 
   /**
-   * The pieces of `trialPieces` in slot 0, as the slots are kept now; beside a neighbour of another
-   * length where `hasNeighbour`.
+   * Runs the pieces of `trialPieces` in slot 0, with the present layout; with `hasNeighbour`, next
+   * to a row of another length.
    */
   private async stepwise(tokens: readonly number[], hasNeighbour: boolean): Promise<Float32Array> {
     const other = hasNeighbour ? [{ slot: 1, start: 0, tokens: [tokens[4]], logitsCount: 0 }] : []

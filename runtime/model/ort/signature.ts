@@ -1,81 +1,84 @@
 /**
- * The inputs and outputs of an ONNX graph, from its own metadata, whose dimensions take precedence
+ * The inputs and outputs of an ONNX graph, from its own metadata. Their dimensions take precedence
  * over config.json.
  *
  * The layout is that of the Hugging Face exports of decoder-only models: `input_ids`,
  * `attention_mask`, optional `position_ids`, `past_key_values.<i>.key|value` in; `logits`,
- * `present.<i>.key|value` out. Layers that keep no keys keep a state of one size instead
+ * `present.<i>.key|value` out. Layers that keep no keys have a state of fixed size instead
  * (`past_conv.<i>`, `past_ssm.<i>`, `past_recurrent.<i>`; onnxruntime-genai's builder writes
- * `past.<i>.conv`). The decoder of a vision model takes `inputs_embeds`, which a second graph makes
- * from the tokens. Any other input is refused by its name, since an unfilled input would silently
- * be wrong.
+ * `past.<i>.conv`). The decoder of a vision model takes `inputs_embeds`, which a second graph
+ * computes from the tokens. Any other input is refused by its name, since an input with a guessed
+ * value would silently give wrong answers.
  */
 
 import { ModelError } from "../../errors.ts"
 import { freshName, isTokenwise, keepInputs, keptName, placesName, presentName, stepsName } from "./names.ts"
 
 /**
- * The part of onnxruntime's metadata that is read here; plain data, so that tests can write it
- * down.
+ * The part of onnxruntime's metadata that is read here. It is plain data, so that tests can contain
+ * it.
  */
 export interface ValueInfo {
   readonly name: string
   readonly isTensor: boolean
   readonly type?: string
-  /** Numbers where the graph fixes them, names where it does not. */
+  /** A number for a size that the graph fixes, a name for any other. */
   readonly shape?: readonly (number | string)[]
 }
 
 export type FloatType = "float32" | "float16"
 
-/** One tensor that the graph hands from a run to the next. */
+/** A tensor that the graph passes from one run to the next. */
 export interface CacheShape {
   readonly past: string
   readonly present: string
   /**
-   * The output with only the new tokens' values, if the graph has one (`slim.ts`); a state is
-   * always output as a whole.
+   * Name of the output with only the new tokens' values, if the graph has one (`slim.ts`); a state
+   * is always output as a whole.
    */
   readonly fresh: string | undefined
   readonly type: FloatType
   /**
-   * What is kept of all tokens together: its dimensions behind B; zeros before the first token.
-   * Null: keys or values of each token.
+   * The dimensions after B of a state, which summarises all tokens and is zero before the first
+   * one. Null for keys or values, which are kept per token.
    */
   readonly state: readonly number[] | null
-  /** Keys have the shape [B, heads, P, dim]. A state counts as one head of all its numbers. */
+  /** Keys have the shape [B, heads, P, dim]. A state counts as one head with all its numbers. */
   readonly heads: number
   readonly dim: number
 }
 
 export interface Signature {
-  /** V. */
+  /** V, the columns of the logits. */
   readonly width: number
   readonly caches: readonly CacheShape[]
   /** Whether some layer keeps a state, which cannot be rewound. */
   readonly hasStates: boolean
   /**
-   * Rows of `position_ids`: 0 where there is no such input, 1 for [B, S], else those of [n, B, S],
-   * which are equal for text.
+   * Number of planes of `position_ids`: 0 if there is no such input, 1 for [B, S], else n for [n,
+   * B, S], whose planes are equal for text.
    */
   readonly positionPlanes: number
-  /** The input that limits the logits to the last n positions, where there is one. */
+  /** Name of the input that limits the logits to the last n positions, if there is one. */
   readonly logitsToKeep: string | undefined
-  /** Whether an input names the tokens whose logits are wanted (`slim.ts`). */
+  /** Whether an input lists the tokens whose logits are requested (`slim.ts`). */
   readonly namesKept: boolean
-  /** Whether an input says that several tokens are read one after the other (`steps.ts`). */
+  /** Whether an input says how many tokens are read one after the other (`steps.ts`). */
   readonly takesSteps: boolean
   readonly hasCacheBranch: boolean
   /**
-   * Inputs that the graph of embeddings makes of the tokens; empty where this graph takes the
+   * Inputs that the graph of embeddings computes from the tokens; empty if this graph takes the
    * tokens.
    */
   readonly embeds: readonly string[]
-  /** Some layer sees so many tokens before the new one only; undefined where none is known to. */
+  /**
+   * Number of tokens before the new one to which some layer is limited; undefined if no such layer
+   * is known.
+   */
   readonly window: number | undefined
 }
 
-/** The graph that makes `inputs_embeds`. */
+/** The graph that computes `inputs_embeds`. */
 export interface EmbeddingInfo {
   readonly path: string
   readonly inputs: readonly ValueInfo[]
@@ -88,7 +91,8 @@ type Refuse = (what: string, way?: string) => never
 const knownInputs = ["input_ids", "attention_mask", "position_ids", "use_cache_branch", ...keepInputs]
 
 /**
- * Throws ModelError naming the input or output that is unknown, missing or of an unexpected shape.
+ * Reads the inputs and outputs. Throws ModelError naming one that is unknown, missing or of an
+ * unexpected shape.
  */
 export function readSignature(
   graph: string,
@@ -140,7 +144,7 @@ export function readSignature(
   }
 }
 
-/** Unsupported kinds of models, each with its typical input. */
+/** Throws ModelError for an unsupported kind of model, recognized by its typical input. */
 function refuseOtherKinds(
   inputOf: ReadonlyMap<string, ValueInfo>,
   outputOf: ReadonlyMap<string, ValueInfo>,
@@ -161,7 +165,7 @@ function refuseOtherKinds(
     )
 }
 
-/** The inputs that the graph of embeddings makes. */
+/** Returns the inputs that the graph of embeddings computes. */
 function readEmbeds(
   inputOf: ReadonlyMap<string, ValueInfo>,
   embedding: EmbeddingInfo | undefined,
@@ -188,7 +192,8 @@ function readEmbeds(
 }
 
 /**
- * An input `past…`: keys and values where it grows by a token, a state where its sizes are fixed.
+ * Reads an input `past…`: keys and values if it grows with each token, a state if its sizes are
+ * fixed.
  */
 function readCache(
   past: ValueInfo,
@@ -221,7 +226,10 @@ function readCache(
   }
 }
 
-/** Vision models count positions in three or four dimensions, which are equal for text. */
+/**
+ * Returns the number of planes of the position input. Vision models count positions in three or
+ * four dimensions, which are equal for text.
+ */
 function positionPlanes(positions: ValueInfo | undefined, refuse: Refuse): number {
   if (!positions) return 0
   const { shape = [] } = positions

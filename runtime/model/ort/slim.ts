@@ -1,17 +1,17 @@
 /**
- * A graph that outputs only new values: made from a decoder's bytes before they are loaded.
+ * Adds outputs with only the new values to a decoder's graph, before its bytes are loaded.
  *
  * A decoder outputs its whole cache at every step, and often the logits of every input token. Every
- * output of a run is copied into new memory: of SmolLM2-135M with eight rows of 1,024 places 377 MB
- * a step. So two things are added to the graph. For each output of keys or values there is a second
- * one that has the new tokens alone, picked by a `GatherND` from places that an input names; the
- * whole one is no longer requested, and stays inside. Another one before the last product keeps
- * only the tokens whose logits are wanted: a row whose next token is known wants none. All
- * computations stay the same.
+ * output of a run is copied into new memory: for SmolLM2-135M with eight rows of 1,024 positions
+ * these are 377 MB a step. So two things are added to the graph. First, for each output of keys or
+ * values there is a second one with only the new tokens: a `GatherND` picks them from positions
+ * that an input lists. The whole output is no longer requested, so it is not copied. Second, a
+ * `GatherND` before the last product keeps only the tokens whose logits are requested: a row with a
+ * known next token requests none. All computations stay the same.
  *
  * Protobuf merges the lists of a message that occurs twice, so the additions are a second `graph`
- * behind the bytes of the model. The input of the last product is renamed in place, to a name of
- * the same length.
+ * after the bytes of the model. The input of the last product is renamed in place, to a name of the
+ * same length.
  */
 
 import { freshName, headInput, isTokenwise, keepInputs, keptName, placesName, presentName } from "./names.ts"
@@ -30,16 +30,16 @@ const Int64 = 7
 /** The first opset with operators that gather in batches. */
 const leastOpset = 12
 /**
- * The model with these outputs and inputs, and with those by which it reads tokens one by one
- * (`steps.ts`) unless `hasSteps` is false; null where nothing can be added. Renames a node's input
- * in `model`.
+ * Returns the model with these outputs and inputs, and, unless `hasSteps` is false, with those by
+ * which it reads tokens one by one (`steps.ts`); null if they cannot be added. Renames a node's
+ * input in `model`.
  */
 export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array | null {
   let graph: OnnxGraph
   try {
     graph = readGraph(model)
   } catch {
-    // The runtime's error is clearer.
+    // onnxruntime reports a clearer error for such bytes.
     return null
   }
   if (graph.opset < leastOpset) return null
@@ -83,8 +83,8 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
 }
 
 /**
- * The product whose rows are the tokens' logits, but for what happens to each number by itself;
- * undefined where another node makes them.
+ * Returns the product whose rows become the tokens' logits, possibly through elementwise operators;
+ * undefined if another node makes the logits.
  */
 function lastProduct({ nodes, inputs }: OnnxGraph): OnnxNode | undefined {
   if (inputs.some(({ name }) => keepInputs.includes(name))) return undefined

@@ -2,19 +2,19 @@
  * Attention of tokens that are read one by one, in graphs of GroupQueryAttention, without a copy of
  * the cache.
  *
- * That operator copies the whole cache at each step, and it computes several new tokens differently
- * from a single one, which changes the last bits; later layers that round their activations to 8
- * bits amplify this to a hundredth of a logit's range (SmolLM2-135M, 4 bits: 0.6 of 26). It also
- * takes several new tokens for one row only. The rest of such a graph computes each token by
- * itself. So each attention is put into an `If`. Prompts take the operator as it was. A single
- * token takes plain products over the cache, which is only read: softmax(q · Kᵀ) · V over the
- * places of the cache, and over the new token behind them. Several tokens that are to have the bits
- * of single ones take these products in a `Loop`, one after the other. An input says how many they
- * are; 0: a prompt.
+ * That operator copies the whole cache at each step. It also computes several new tokens
+ * differently from a single one, which changes the last bits; later layers that round their
+ * activations to 8 bits amplify this to a hundredth of a logit's range (SmolLM2-135M, 4 bits: 0.6
+ * of 26). And it takes several new tokens only for one row. The rest of such a graph computes each
+ * token separately. So each attention is put into an `If`. Prompts use the original operator. A
+ * single token uses plain products over the cache, which is only read: softmax(q · Kᵀ) · V over the
+ * positions of the cache, followed by the new token. If several tokens must have the bits of single
+ * ones, a `Loop` computes these products one token after the other. An input says how many such
+ * tokens there are; 0: a prompt.
  *
  * Microseconds of one attention (9 heads of 64 numbers, 3 of keys and values, one thread, least of
- * 25), operator and products: one row of 128 places 36 and 26, of 1,024 346 and 176; eight rows of
- * 128 places 347 and 191, of 1,024 2,692 and 991.
+ * 25), operator and products: one row of 128 positions 36 and 26, of 1,024 346 and 176; eight rows
+ * of 128 positions 347 and 191, of 1,024 2,692 and 991.
  */
 
 import { freshName, placesName, presentName, stepsName } from "./names.ts"
@@ -29,39 +29,39 @@ import {
 } from "./onnx.ts"
 
 /**
- * Sums over places are made in as many lanes: they have the same bits in every room that is a
- * multiple of it.
+ * Number of lanes in which sums over positions are computed: they have the same bits in every room
+ * that is a multiple of it.
  */
 const lanes = 64
 
 const [Unknown, Float32, Int32, Int64, Bool] = [0, 1, 6, 7, 9]
 const microsoft = "com.microsoft"
-/** Places of its inputs. */
+/** Indices of the operator's inputs. */
 const [PastKey, PastValue, Lengths, Total, Cosines, Sines, Positions, Bias, Sinks] = [
   3, 4, 5, 6, 7, 8, 9, 10, 11,
 ]
 /** The first opset in which the sizes of `Split` are an input. */
 const leastOpset = 13
-/** Added to the score of a hidden token, whose weight is then exactly zero. */
+/** Number added to the score of a hidden token, whose weight then becomes exactly zero. */
 const hidden = -1e9
 
-/** One attention of the graph. */
+/** One attention node of the graph. */
 interface Attention {
   readonly node: OnnxNode
   readonly names: readonly string[]
   readonly heads: number
   readonly kvHeads: number
   readonly scale: number
-  /** 0: none. */
+  /** 0 if there is none. */
   readonly softcap: number
-  /** How many tokens a token sees, itself among them; 0: all. */
+  /** Number of tokens that a token attends to, including itself; 0: all. */
   readonly window: number
-  /** Numbers of a head that are turned by its position; 0: none. */
+  /** Number of values of a head that are rotated by its position; 0: none. */
   readonly turned: number
   readonly isInterleaved: boolean
 }
 
-/** Nodes and constants under construction; names begin with `prefix`. */
+/** Nodes and constants under construction. Their names begin with `prefix`. */
 class Part {
   readonly nodes: OnnxNewNode[] = []
   private readonly prefix: string
@@ -76,7 +76,7 @@ class Part {
     return `${this.prefix}.${name}`
   }
 
-  /** A node with one output, which is returned. */
+  /** Adds a node with one output. Returns the output's name. */
   add(
     name: string,
     op: string,
@@ -87,7 +87,7 @@ class Part {
     return this.split([name], op, inputs, attributes, domain)[0]
   }
 
-  /** A node with several outputs. */
+  /** Adds a node with several outputs. */
   split(
     names: readonly string[],
     op: string,
@@ -117,9 +117,9 @@ class Part {
 }
 
 /**
- * Finds the attention nodes of a graph and builds their replacements. `presents` names the cache
- * outputs whose new tokens the replacements give out. Returns null if the graph has none, or if one
- * has an input or attribute that is not supported here.
+ * Finds the attention nodes of a graph and builds their replacements. `presents`: the cache outputs
+ * of which the replacements also output the new tokens alone. Returns null if the graph has no
+ * attention node, or if one has an input or attribute that is not supported here.
  */
 export function stepwise(
   graph: OnnxGraph,
@@ -163,8 +163,8 @@ export function stepwise(
 }
 
 /**
- * Returns null for an input or attribute that is not supported here, and for a cache that is not
- * float32.
+ * Reads an attention node. Returns null for an input or attribute that is not supported here, and
+ * for a cache that is not float32.
  */
 function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention | null {
   const names = node.inputs.map(({ name }) => name)
@@ -193,7 +193,7 @@ function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention 
   const attention: Attention = {
     ...{ node, names, heads, kvHeads, scale },
     softcap: value("softcap", 0),
-    // A negative number appears as a large one here: no window.
+    // A negative number, which means no window, is read as a large one.
     window: window > 2 ** 31 ? 0 : window,
     turned: isRotary ? 2 * half : 0,
     isInterleaved: value("rotary_interleaved", 0) !== 0,
@@ -204,8 +204,8 @@ function readAttention(node: OnnxNode, { inputs, sizes }: OnnxGraph): Attention 
 }
 
 /**
- * What a token attends to: tokens of its row before it, [B, 1, 1, 1], places of the cache, [], and
- * what is added to scores, [B, 1, 1, P + 1].
+ * What a token attends to: the number of tokens of its row before it, [B, 1, 1, 1], the number of
+ * positions of the cache, [], and the bias of the scores, [B, 1, 1, P + 1].
  */
 interface Seen {
   readonly position: string
@@ -222,14 +222,14 @@ function placesOf(part: Part, cache: string): string {
   return part.add("places", "Gather", [part.add("shape", "Shape", [cache]), part.constant(2)])
 }
 
-/** Numbers of a head, [1]. */
+/** Returns the size of a head, [1]. */
 function headSize(part: Part, cache: string): string {
   return part.add("head_size", "Gather", [part.add("head_shape", "Shape", [cache]), part.constant([3])])
 }
 
 /**
- * Zero for the places that are seen and for the new token behind them all, else a number that no
- * score outweighs.
+ * Returns the bias of the scores: zero for the visible positions and for the new token after them,
+ * otherwise a number so low that the weight becomes zero.
  */
 function biasOf(part: Part, name: string, position: string, places: string, window: number): string {
   const one = part.constant(1)
@@ -249,8 +249,8 @@ function biasOf(part: Part, name: string, position: string, places: string, wind
 }
 
 /**
- * The operator, the products for one token, or these in a loop. The outputs have the names that
- * they had; those of new tokens are added.
+ * Returns the choice between the operator, the products for one token, and the loop. The outputs
+ * keep their names; those of new tokens are added.
  */
 function chosenWay(
   attention: Attention,
@@ -269,7 +269,7 @@ function chosenWay(
   const stepped = new Part(`${prefix}.stepped`, constants)
   const [out, keys, values] = ["out", "keys", "values"].map((name) => stepped.named(name))
   stepped.nodes.push(either("step.is_single", ways, [out, keys, values]))
-  // The whole cache of steps is never requested.
+  // The whole cache is never requested in steps.
   const whole = ["whole_keys", "whole_values"].map((name, at) =>
     stepped.add(name, "Identity", [[keys, values][at]]),
   )
@@ -281,7 +281,7 @@ function chosenWay(
   return either("step.all_at_once", branches, [...node.outputs, ...fresh])
 }
 
-/** The attention as it was, and the keys and values of the new tokens. */
+/** Returns the original attention, and the keys and values of the new tokens. */
 function atOnce(
   { node, names, kvHeads }: Attention,
   prefix: string,
@@ -299,9 +299,9 @@ function atOnce(
 }
 
 /**
- * Attention of one new token a row by products: its output [B, 1, H · D], its keys and its values
- * [B, K, 1, D]. `given`: queries, keys and values, or all of them as the first. Scores are [B, K,
- * G, P + 1], where G heads share keys and values.
+ * Returns the attention of one new token per row by products: its output [B, 1, H · D], its keys
+ * and its values [B, K, 1, D]. `given`: queries, keys and values, or only the first if it contains
+ * all of them. Scores are [B, K, G, P + 1], where G heads share keys and values.
  */
 function products(
   part: Part,
@@ -341,14 +341,14 @@ function products(
   return [part.add("heads", "Reshape", [sum, part.constant([0, 1, -1])]), keys, values]
 }
 
-/** Queries, keys and values out of the one tensor that holds all of them. */
+/** Returns queries, keys and values from the one tensor that contains all of them. */
 function separated(part: Part, { heads, kvHeads }: Attention, whole: string, pastKeys: string): string[] {
   const counts = part.constant([heads, kvHeads, kvHeads])
   const sizes = part.add("sizes", "Mul", [headSize(part, pastKeys), counts])
   return part.split(["query", "key", "value"], "Split", [whole, sizes], [axis(2)])
 }
 
-/** The scores of the places of the cache, and of the new token behind them. */
+/** Returns the scores of the positions of the cache, followed by that of the new token. */
 function scored(
   part: Part,
   { scale, softcap }: Attention,
@@ -375,8 +375,8 @@ function scored(
 }
 
 /**
- * The softmax of the scores: the weights of the places of the cache, and the weight of the new
- * token.
+ * Returns the softmax of the scores: the weights of the positions of the cache, and the weight of
+ * the new token.
  */
 function weighed(part: Part, { heads, kvHeads, names }: Attention, scores: string, places: string): string[] {
   const one = part.constant([1])
@@ -384,7 +384,7 @@ function weighed(part: Part, { heads, kvHeads, names }: Attention, scores: strin
   const parts = ["past_parts", "own_part"]
   let all = scores
   if (names[Sinks]) {
-    // A score that belongs to no token.
+    // An additional score that belongs to no token (a sink).
     const shape = part.constant([1, kvHeads, heads / kvHeads, 1])
     const apart = part.add("sinks", "Reshape", [names[Sinks], shape])
     const ownShape = part.add("own_shape", "Shape", [part.named("own_score")])
@@ -398,8 +398,8 @@ function weighed(part: Part, { heads, kvHeads, names }: Attention, scores: strin
 }
 
 /**
- * The products for one token after the other. Each is put into a copy of the cache, behind those
- * before it.
+ * Adds the products for one token after the other. Each token is appended to a copy of the cache,
+ * after those before it.
  */
 function oneByOne(
   attention: Attention,
@@ -433,8 +433,8 @@ function oneByOne(
 }
 
 /**
- * The body of the loop: one token, of which the caches of the turn before are read. It hands on the
- * caches with the token in them, and gives out the token's row, keys and values.
+ * Returns the body of the loop for one token. It reads the caches of the previous iteration, passes
+ * on the caches with its token added, and outputs the token's row, keys and values.
  */
 function tokenOf(body: Part, attention: Attention, given: readonly string[]): OnnxAddition {
   const { names, window } = attention
@@ -447,7 +447,8 @@ function tokenOf(body: Part, attention: Attention, given: readonly string[]): On
   const own = given.map((name, at) =>
     name ? body.add(`given.${at}`, "Slice", [name, start, end, one]) : name,
   )
-  // The lengths count all new tokens but the last: those from this one on are not there yet.
+  // The lengths count all new tokens except the last. The current token and those after it are not
+  // in the cache yet.
   const missing = body.add("missing", "Sub", [body.add("index32", "Cast", [index], [to(Int32)]), "step.last"])
   const position = countPlaces(body, body.add("count", "Add", [names[Lengths], missing]))
   const places = placesOf(body, pastKeys)

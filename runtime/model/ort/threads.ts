@@ -1,37 +1,42 @@
 /**
- * The number of threads that runs a graph fastest on this machine as it is now, found by trials.
+ * Finds by trials the number of threads that runs a graph fastest on this machine under its current
+ * load.
  *
  * The threads of onnxruntime wait for each other in every operator, and spin while they wait. A
- * small graph gains little by a second one, and on a busy machine it loses: a thread that has no
- * core keeps all the others waiting (embedded model on two cores that others used as well: 340
- * tokens a second with two threads, 759 with one). So more threads must prove faster.
+ * small graph gains little by a second thread, and on a busy machine it loses: a thread without a
+ * core keeps all the others waiting (embedded model on two cores that other programs used too: 340
+ * tokens a second with two threads, 759 with one). So more threads are only used if they prove
+ * faster.
  */
 
-/** Steps that are timed at a time, and how often each number of threads has its turn. */
+/**
+ * Number of steps that are timed in a row, and number of times that each number of threads is
+ * timed.
+ */
 const Steps = 6
 const Turns = 3
-/** More threads must take at most this part of the time that fewer take. */
+/** More threads must take at most this share of the time that fewer take. */
 const Gain = 0.9
 /**
- * If a step takes this many times as long as after the last trial, or as much less, the load of the
+ * If a step takes this many times as long as after the last trial, or as short, the load of the
  * machine has changed.
  */
 const Change = 1.6
-/** Steps that make a mean, and the least time between two trials in milliseconds. */
+/** Number of steps of an average, and the minimum milliseconds between two trials. */
 const MeanSteps = 200
 const RestMs = 60_000
 
 /** A way to run the graph, ready to be timed. */
 export interface Candidate {
   readonly threads: number
-  /** Milliseconds of one step. */
+  /** Runs one step. Returns its milliseconds. */
   step(): Promise<number>
 }
 
 /**
- * The numbers of threads that are tried on so many cores, ascending. One core stays free for masks,
- * compilations and connections: where the model's threads spin on all of them, ten compilations
- * that take 6 s took 22 s (two cores, embedded model, four streams beside).
+ * Returns the numbers of threads to try on so many cores, ascending. One core stays free for masks,
+ * compilations and connections: when the model's threads spun on all of them, ten compilations that
+ * take 6 s took 22 s (two cores, embedded model, four concurrent streams).
  */
 export function threadCounts(cores: number): number[] {
   const most = Math.max(1, cores - 1)
@@ -41,8 +46,8 @@ export function threadCounts(cores: number): number[] {
 }
 
 /**
- * Returns the fastest of `counts`, which ascend: once more threads bring nothing, still more are
- * not tried. `open` makes a candidate, `close` gets those that were not chosen.
+ * Returns the fastest of `counts`, which ascend. If more threads are not faster, still more are not
+ * tried. `open` creates a candidate, `close` gets those that were not chosen.
  */
 export async function fastest<Of extends Candidate>(
   counts: readonly number[],
@@ -53,7 +58,7 @@ export async function fastest<Of extends Candidate>(
   for (const count of counts.slice(1)) {
     const next = await open(count)
     const times = [best, next].map((candidate) => ({ candidate, ms: [] as number[] }))
-    // In turn, so that other load affects both.
+    // The candidates take turns, so that other load affects both.
     for (let turn = 0; turn < Turns; turn++)
       for (const { candidate, ms } of times)
         for (let step = 0; step < Steps; step++) ms.push(await candidate.step())
@@ -67,10 +72,11 @@ export async function fastest<Of extends Candidate>(
 }
 
 /**
- * Notices that steps take another time than they did: another trial may then find another number.
+ * Notices that steps take longer or shorter than before: another trial may then find another number
+ * of threads.
  */
 export class StepWatch {
-  /** By the number of rows: the mean behind the last trial, and what is being added up. */
+  /** By number of rows: the average after the last trial, and the current sum. */
   private readonly known = new Map<number, number>()
   private readonly sums = new Map<number, { count: number; ms: number }>()
   private restsUntil: number
@@ -79,7 +85,7 @@ export class StepWatch {
     this.restsUntil = now + RestMs
   }
 
-  /** Notes a step of decoding. Returns true if the load has changed, and starts over. */
+  /** Records a step of decoding. Returns true if the load has changed, and then starts again. */
   note(rows: number, ms: number, now: number): boolean {
     const sum = this.sums.get(rows) ?? { count: 0, ms: 0 }
     this.sums.set(rows, sum)

@@ -1,14 +1,14 @@
 /**
- * The real place of a graph's weights, if they are in files of their own.
+ * Finds the real paths of a graph's weight files.
  *
  * A graph names such a file by its path from the graph's folder. onnxruntime follows links, and
  * refuses a file that is then outside of that folder. In the cache of the hub every file is a link
  * into `blobs`, where it has another name, so no such model could be opened. Here the names in the
- * graph's bytes become those behind the links, in the one folder that holds them all: nothing is
- * copied, nothing is written, and the files are mapped into memory as ever.
+ * graph's bytes are replaced by the targets of the links, relative to the one folder that contains
+ * them all: no file is copied or written, and the files are mapped into memory as usual.
  *
- * The purpose of onnxruntime's check is preserved: a link leads only to where this graph's own file
- * is, or into the `blobs` beside the `snapshots` in which it lies.
+ * The purpose of onnxruntime's check is preserved: a link may only lead to the folder of this
+ * graph's own file, or into the `blobs` next to the `snapshots` that contain it.
  */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs"
@@ -16,7 +16,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { ModelError } from "../../errors.ts"
 import { fieldsOf, message } from "./onnx.ts"
 
-/** A graph as onnxruntime takes it. */
+/** A graph in the form that onnxruntime takes. */
 export interface PlacedGraph {
   /** Its file, or its bytes if they differ from the file's. */
   readonly model: string | Uint8Array
@@ -24,20 +24,24 @@ export interface PlacedGraph {
   readonly folder: string
 }
 
-/** Throws ModelError if a link leads to a place unrelated to this graph, or nowhere. */
+/**
+ * Returns the graph with the real paths. Throws ModelError if a link leads to a path unrelated to
+ * this graph, or to no file.
+ */
 export function placeGraph(path: string): PlacedGraph {
   const folder = dirname(path)
   const asItIs = { model: path, folder }
   let bytes: Uint8Array
   let files: string[]
   try {
-    // To read a graph that holds its weights takes its time, and without a link nothing leads
-    // elsewhere.
+    // Reading a graph that contains its weights takes time, and without links all files are in the
+    // folder.
     if (readdirSync(folder, { withFileTypes: true }).every((entry) => entry.isFile())) return asItIs
     bytes = readFileSync(path)
     files = dataFilesOf(bytes)
   } catch {
-    // Missing, too large for one buffer, or not a graph: the runtime's error is clearer.
+    // The graph is missing, too large for one buffer, or not a graph: onnxruntime reports a clearer
+    // error.
     return asItIs
   }
   const inside = files.filter((file) => isBelow(folder, join(folder, file)) && !isAbsolute(file))
@@ -59,7 +63,7 @@ function checkLink(graph: string, path: string, real: string | undefined, allowe
     throw new ModelError(
       `${graph}: its weights in ${path} are missing. A file came in part or not at all. Fetch it again, with all its data files`,
     )
-  // What lies in `blobs` may be a link to another disk: a cache is made by programs, not by models.
+  // A file in `blobs` may be a link to another disk: caches are written by programs, not by models.
   const isAllowed = [real, targetOf(path)].some((each) => allowed.some((folder) => isBelow(folder, each)))
   if (isAllowed) return
   throw new ModelError(
@@ -81,7 +85,10 @@ function realOf(path: string): string | undefined {
   }
 }
 
-/** The `blobs` of the cache in whose `snapshots` a folder lies, if it does. */
+/**
+ * Returns the `blobs` folder of the cache that has a folder in its `snapshots`; empty if there is
+ * none.
+ */
 function blobsAbove(folder: string): string[] {
   for (let at = folder; dirname(at) !== at; at = dirname(at)) {
     if (basename(at) !== "snapshots") continue
@@ -96,7 +103,9 @@ function isBelow(folder: string, path: string): boolean {
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** The deepest folder that holds both. Throws ModelError where there is none, on two drives. */
+/**
+ * Returns the deepest folder that contains both. Throws ModelError if there is none, on two drives.
+ */
 function commonFolder(first: string, second: string): string {
   let folder = first
   while (folder !== second && !isBelow(folder, second)) {
@@ -109,7 +118,7 @@ function commonFolder(first: string, second: string): string {
   return folder
 }
 
-/** Messages of onnx.proto3 in which tensors can be, and the fields that lead to them. */
+/** Messages of onnx.proto3 that can contain tensors, and the fields that lead to them. */
 type Kind = "model" | "graph" | "node" | "function" | "attribute" | "sparse" | "tensor" | "entry"
 const inner: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
   model: { 7: "graph", 25: "function" },
@@ -122,12 +131,12 @@ const inner: Readonly<Record<Kind, Readonly<Record<number, Kind>>>> = {
   entry: {},
 }
 
-/** Graphs in graphs, no deeper than onnxruntime reads them. */
+/** Maximum depth of nested graphs that onnxruntime reads. */
 const maxDepth = 100
 
 /**
- * The names of the files in which a graph keeps weights. Throws RangeError where the bytes are no
- * ONNX model.
+ * Returns the names of the files in which a graph keeps weights. Throws RangeError if the bytes are
+ * not an ONNX model.
  */
 export function dataFilesOf(model: Uint8Array): string[] {
   const files = new Set<string>()
@@ -138,11 +147,11 @@ export function dataFilesOf(model: Uint8Array): string[] {
   return [...files]
 }
 
-/** Bytes of a graph and of its existing files of weights. */
+/** Returns the bytes of a graph and of its existing weight files. */
 export function weightBytes(path: string): number {
   const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   const own = sizeOf(path)
-  // A graph that has its weights in other files is small itself.
+  // A graph with its weights in other files is small itself.
   if (own > 64 << 20) return own
   try {
     return dataFilesOf(readFileSync(path)).reduce((sum, file) => sum + sizeOf(join(dirname(path), file)), own)
@@ -151,13 +160,13 @@ export function weightBytes(path: string): number {
   }
 }
 
-/** The model with other names of these files. */
+/** Returns the model with other names of its weight files. */
 function renamed(model: Uint8Array, nameOf: (file: string) => string): Uint8Array {
   const parts = partsOf(model, "model", nameOf, 0)
   return parts === null ? model : Buffer.concat(parts)
 }
 
-/** A message with other names; null where none of its names changes. */
+/** Returns a message with other names; null if none of its names changes. */
 function partsOf(
   bytes: Uint8Array,
   kind: Kind,
@@ -178,7 +187,7 @@ function partsOf(
   return from === 0 ? null : [...parts, bytes.subarray(from)]
 }
 
-/** A key and its value: those of `location` are the names. */
+/** Returns an entry, a key and its value, with another name if the key is `location`. */
 function entryParts(bytes: Uint8Array, nameOf: (file: string) => string): Uint8Array[] | null {
   let key = ""
   let value = ""

@@ -1,8 +1,8 @@
 /**
- * The model's thread: loads the graph, owns the sessions, answers one message at a time.
+ * The model's thread: it loads the graph, owns the sessions, and answers one message at a time.
  *
- * Buffers travel by transfer, never shared: each answer carries the logits, each question carries
- * back the buffer of an answer that has been read. Started from `dist` by `client.ts`, which names
+ * Buffers are transferred, never shared: each answer carries the logits, and each question carries
+ * back the buffer of an answer that has been read. `client.ts` starts it from `dist` and defines
  * the messages.
  */
 
@@ -31,8 +31,8 @@ interface Ort {
 const port = parentPort!
 
 /**
- * Lets the thread end. Deno's port of a thread has no `close`; there the listener is what keeps the
- * thread.
+ * Lets the thread end. In Deno a thread's port has no `close`; there the listener keeps the thread
+ * running.
  */
 function closePort(): void {
   if (typeof port.close === "function") port.close()
@@ -41,17 +41,16 @@ function closePort(): void {
 const { cells, ...options } = workerData as LoadOptions & { cells: Int32Array }
 const gate = new Gate(cells)
 
-/**
- * Graphs with at most so many bytes of weights are small: to open one several times costs little.
- */
+/** Maximum bytes of weights of a small graph, which is cheap to open several times. */
 const SmallWeights = 256 << 20
 
-/** A model that is open. */
+/** An open model. */
 interface Opened {
   readonly session: OrtSession
   threads: number
   /**
-   * Opens the same graph again with another number of threads; undefined if the number is given.
+   * Opens the same graph again with another number of threads; undefined if the caller gave the
+   * number.
    */
   readonly again: ((threads: number) => Promise<InferenceSession>) | undefined
 }
@@ -63,8 +62,8 @@ function answer(message: Answer, transfer: ArrayBuffer[] = []): void {
 try {
   const opened = await load()
   const watch = new StepWatch(performance.now())
-  // One after the other: a run yields this thread between its parts, and no other message may run
-  // meanwhile.
+  // Messages are handled one after the other: a run yields this thread between its parts, and no
+  // other message may run in between.
   let last = Promise.resolve()
   port.on("message", (question: Question) => {
     last = last.then(async () => {
@@ -129,8 +128,8 @@ async function load(): Promise<Opened> {
 }
 
 /**
- * Lets the graph run on the number of threads that is fastest. `keepsBits`: only on one that gives
- * the same logits.
+ * Switches the graph to the number of threads that is fastest. `keepsBits`: considers only numbers
+ * that give the same logits.
  */
 async function chooseThreads(opened: Opened, keepsBits: boolean): Promise<void> {
   const { session, again } = opened
@@ -164,14 +163,17 @@ async function chooseThreads(opened: Opened, keepsBits: boolean): Promise<void> 
       await current.release()
     }
   } catch {
-    // A failed trial does not change the running session.
+    // If a trial fails, the running session stays.
     graph.session = current
   } finally {
     gate.leave()
   }
 }
 
-/** Undefined if it does not run in this form: the error of the original graph is clearer. */
+/**
+ * Opens the slimmed graph. Returns undefined if it does not run in this form: the error of the
+ * original graph is clearer.
+ */
 async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<Opened | undefined> {
   if (options.provider === "webgpu") return undefined
   for (const hasSteps of [true, false]) {
@@ -181,7 +183,7 @@ async function openSlim(ort: Ort, { model, folder }: PlacedGraph): Promise<Opene
       })
       return slim ? await openGraph(ort, { model: slim, folder }) : undefined
     } catch {
-      // It may run without.
+      // The graph may run without the added steps.
     }
   }
   return undefined
@@ -204,8 +206,7 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
   const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
   const inputs = infos(session.inputMetadata)
   const wants = inputs.some(({ name }) => name === "inputs_embeds")
-  // Few numbers, which come from memory and not from a computation: the processor has them sooner
-  // than a device.
+  // This graph only looks up a few numbers in memory: the processor does that faster than a device.
   const embedding =
     wants && embeddingPath !== undefined
       ? await create(ort, placeGraph(embeddingPath), { ...common, executionProviders: ["cpu"] })
@@ -222,7 +223,8 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
     },
   )
   if (isGpu) {
-    // The cache stays on the device; only logits come back. The names are known only now.
+    // The cache stays on the device; only logits are copied back. The names of the outputs are
+    // known only now.
     await session.release()
     const outputs = Object.fromEntries(
       signature.caches.map(({ present }) => [present, "gpu-buffer" as const]),
@@ -249,9 +251,9 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
 }
 
 async function importOrt(): Promise<Ort> {
-  // Where there is a Float16Array onnxruntime asks for it, and its native part then takes such a
-  // tensor for empty. This thread is ours alone: without the class, halves are the bits in a
-  // Uint16Array, as on the Node versions before it.
+  // If there is a Float16Array, onnxruntime asks for it, and its native part then treats such a
+  // tensor as empty. This thread runs no other code: without the class, halves are the bits in a
+  // Uint16Array, as on older Node versions.
   Reflect.deleteProperty(globalThis, "Float16Array")
   try {
     const module = (await import("onnxruntime-node")) as unknown as Ort & { default?: Ort }
@@ -266,7 +268,8 @@ async function create(
   { model, folder }: PlacedGraph,
   sessionOptions: InferenceSession.SessionOptions,
 ): Promise<InferenceSession> {
-  // Weights in files of their own lie in that folder, which the bytes of a graph do not say.
+  // Weights in separate files are in that folder, which onnxruntime cannot know from the bytes of a
+  // graph.
   const extra = { session: { model_external_initializers_file_folder_path: folder } }
   try {
     return await ort.InferenceSession.create(model, { ...sessionOptions, extra })

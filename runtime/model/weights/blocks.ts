@@ -1,8 +1,8 @@
 /**
- * Blocks of stored weights → values, and → codes, scales and rests of MatMulNBits. Both come from
- * one description a type (block.ts), in which nothing is rounded but what GGUF itself rounds; the
- * rest of a type with minima is one rounded sum. Weights that are stored as floats have no codes of
- * their own and are quantized here.
+ * Converts blocks of stored weights into values, or into codes, scales and rests for MatMulNBits.
+ * Both use one description per type (block.ts). No number is rounded beyond GGUF's own rounding,
+ * except that the rest of a type with minima is one rounded sum. Weights that are stored as floats
+ * have no codes and are quantized here.
  */
 
 import { ModelError } from "../../errors.ts"
@@ -16,13 +16,13 @@ import { superblockTypes } from "./superblocks.ts"
 import { tableTypes } from "./tables.ts"
 import { ternaryTypes } from "./ternary.ts"
 
-/** How weights that are stored as floats are written; the types with blocks keep their bits. */
+/** How weights that are stored as floats are written; types with blocks keep their bits. */
 export type Dtype = "q8" | "q4" | "fp32"
 
 /**
  * Weights of one or more rows. `codes` has shape [rows, columns / block, block · bits / 8], the
  * first of two codes in the low nibble; `scales` [rows, columns / block]; `rests` [rows, columns /
- * rest], empty where the layout has none. w = (code − 2^(bits−1)) · scale + rest, in float32.
+ * rest], empty if the layout has none. w = (code − 2^(bits−1)) · scale + rest, in float32.
  */
 export interface Packed {
   readonly codes: Uint8Array
@@ -47,8 +47,8 @@ const floatLayouts: Readonly<Record<Dtype, Layout | null>> = {
 }
 
 /**
- * The layout of a type; null: it is written as float32. `dtype` applies to F32, F16 and BF16 alone.
- * Throws ModelError for a type that is not read.
+ * Returns the layout of a type; null if it is written as float32. `dtype` applies only to F32, F16
+ * and BF16. Throws ModelError for an unsupported type.
  */
 export function layoutOf(type: string, dtype: Dtype): Layout | null {
   return floatTypes.includes(type) ? floatLayouts[dtype] : blockTypeOf(type).layout
