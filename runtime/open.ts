@@ -1,6 +1,6 @@
 /**
- * From a model directory to an engine: reads the files, starts the model's thread, chooses a
- * sampler, checks that they fit together. One log line says what was chosen and why.
+ * Opens an engine from a model directory: reads the files, starts the model's thread, chooses a
+ * sampler, and checks that they fit together. One log line says what was chosen and why.
  */
 
 import { availableParallelism } from "node:os"
@@ -37,7 +37,10 @@ import {
 } from "./speculation/speculator.ts"
 import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts"
 
-/** Which model to open, where it runs, and what its requests may cost. Every field is optional. */
+/**
+ * Options that say which model to open, where it runs, and what its requests may cost. Every field
+ * is optional.
+ */
 export interface OpenOptions {
   /**
    * A directory in the Hugging Face layout with an ONNX graph or safetensors; a GGUF file, or any
@@ -48,85 +51,91 @@ export interface OpenOptions {
    * the embedded model.
    */
   model?: string
-  /** Use only models of the hub that are on this machine. Default: `HF_HUB_OFFLINE`. */
+  /**
+   * Whether only models of the hub that are on this machine are used. Default: `HF_HUB_OFFLINE`.
+   */
   offline?: boolean
   /** Called while a model of the hub is downloaded. */
   onDownload?: (progress: ModelProgress) => void
   /** Called while GGUF or safetensors are converted. */
   onConvert?: (progress: ModelProgress) => void
-  /** Ends the download and the conversion of a model. */
+  /** Cancels the download and the conversion of a model. */
   signal?: AbortSignal
   /**
-   * The type of the weights. A directory with ONNX graphs may have one graph a type: fp32
+   * The type of the weights. A directory with ONNX graphs may have one graph per type: fp32
    * (default), fp16, int8, uint8, q8, q4, q4f16, bnb4. Float weights of safetensors and GGUF are
-   * written as q8 (default), q4 or fp32. Quantised weights of a GGUF file stay as they are.
+   * written as q8 (default), q4 or fp32. Quantized weights of a GGUF file are kept as they are.
    */
   dtype?: string
   /**
    * Where model and sampler run. `auto` (default): on a hardware GPU if there is one, else on the
-   * CPU; `gpu`: on a GPU, software ones included, or not at all; `cpu`.
+   * CPU; `gpu`: on a GPU, which may be a software one, and an error if there is none; `cpu`.
    */
   device?: "auto" | "gpu" | "cpu"
   /**
-   * How to run a graph whose rows change each other's bits, as quantised activations do. `exact`
+   * How to run a graph whose rows change each other's bits, as quantized activations do. `exact`
    * (default) runs the rows one at a time, so that an answer does not depend on other requests.
    * `fast` runs them together: answers have the same distribution, but may differ. All other graphs
    * always run their rows together. `fast` also runs several guessed tokens of a constrained answer
-   * at once if that changes bits: one answer alone that is bound by a schema then takes a third
-   * less time (SmolLM2-135M by optimum's exporter, fp32 and 4 bits).
+   * at once, even if that changes bits: a single answer with a schema then takes a third less time
+   * (SmolLM2-135M by optimum's exporter, fp32 and 4 bits).
    */
   batching?: "exact" | "fast"
-  /** Sequences that run at once. Default 8. */
+  /** Maximum number of sequences that run at once. Default 8. */
   slots?: number
   /**
-   * Threads of the model. Default: one less than there are cores; for a graph of at most 256 MiB
-   * fewer where a trial finds them faster, at the start and whenever its steps take another time.
+   * Number of threads of the model. Default: one less than there are cores. For a graph of at most
+   * 256 MiB fewer threads are used if a trial finds them faster; trials run at the start and
+   * whenever the duration of steps changes.
    */
   threads?: number
-  /** Tokens of prompt and output together, at most what the model has positions for. */
+  /**
+   * Maximum tokens of prompt and output together. Default and upper limit: the number of positions
+   * of the model.
+   */
   context?: number
   /**
-   * Sequences that may wait for a slot. Default: any number; `createApp` and `tokenrail serve` have
-   * bounds of their own.
+   * Maximum number of sequences that wait for a slot. Default: no limit; `createApp` and `tokenrail
+   * serve` have their own limits.
    */
   maxWaiting?: number
   /**
-   * Where constraints are compiled, masks filled and long prompts tokenised. `thread` (default): in
-   * threads of their own, so that they cannot block the event loop or another request, and work
-   * above its bound is stopped; `none`: in the caller's thread, without a bound in time.
+   * Where constraints are compiled, masks filled and long prompts tokenized. `thread` (default): in
+   * separate threads, so that they cannot block the event loop or another request, and work above
+   * its time limit is stopped; `none`: in the caller's thread, without a time limit.
    */
   isolation?: "thread" | "none"
   /**
-   * Milliseconds that one compilation may take (2,000), one mask (1,000), one completion (1,000),
+   * Maximum milliseconds of one compilation (2,000), one mask (1,000), one completion (1,000), and
    * one long prompt (5,000).
    */
   limits?: Partial<WorkLimits & { promptMs: number }>
   /**
-   * Threads for constraints that are kept ready beside the first, for many clients. Default 0: a
-   * second one is started when it is needed, in some 0.2 s.
+   * Number of additional threads for constraints that are kept ready, for many clients. Default 0:
+   * a second thread is started when it is needed, which takes about 0.2 s.
    */
   spareThreads?: number
   /**
-   * Write sample constraints through in the pauses after the start: the first requests are faster
-   * then. Default false.
+   * Whether to run sample constraints in the pauses after the start, which makes the first requests
+   * faster. Default false.
    */
   warmsUp?: boolean
-  /** The seed of requests without one. Default: a random one each. */
+  /** The seed of requests that have none. Default: a random one for each. */
   seed?: bigint | number | string
   /**
-   * Several tokens of a sequence in one run of the model, where a draft of them is right. Default:
-   * marks and names of a constrained answer are drafted by the habits of its text, if the graph
-   * reads several tokens as it reads them one by one, to the last bit, and few answers run; null:
-   * nothing is drafted.
+   * How drafts are made: several tokens of a sequence then take one run of the model if their draft
+   * is right. Default: punctuation and names of a constrained answer are guessed from the habits of
+   * its text, if few answers run and the graph reads several tokens with the same bits as one by
+   * one; null: there are no drafts.
    */
   speculation?: SpeculationOptions | null
   /**
-   * The form of the model's tool calls, see docs/tool-styles.md. Default: as its
-   * chat template shows.
+   * The form of the model's tool calls, see docs/tool-styles.md. Default: the form in its chat
+   * template.
    */
   toolStyle?: string
   /**
-   * How the model marks its reasoning: `auto` (default): as its template shows; `none`; or two
+   * How the model marks its reasoning: `auto` (default): as its chat template does; `none`; or two
    * tags, `<begin>,<end>`.
    */
   reasoning?: string
@@ -163,8 +172,8 @@ const openAliases = {
 }
 
 /**
- * Throws ModelError naming the file, the input or the package, OptionError on an unknown option,
- * and RangeError on an impossible value.
+ * Opens an engine. Throws ModelError naming the file, the input or the package, OptionError for an
+ * unknown option, and RangeError for an impossible value.
  */
 export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
@@ -211,7 +220,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   }
 }
 
-/** Options in the form in which they are used, with their defaults. */
+/** The options in the form in which they are used, with their defaults. */
 interface Settings {
   readonly slotCount: number
   readonly threads: number | undefined
@@ -220,10 +229,11 @@ interface Settings {
   readonly limits: Partial<WorkLimits>
   readonly seed: ReturnType<typeof readSeed>
   readonly log: (line: string) => void
-  /** Constraints and prompts are in threads of their own. */
+  /** Whether constraints and prompts run in separate threads. */
   readonly isolates: boolean
   /**
-   * Reading the model's files is bounded in time. The embedded model's files are the package's own.
+   * Whether reading the model's files has a time limit. The embedded model's files are the
+   * package's own, so they need none.
    */
   readonly isBounded: boolean
 }
@@ -240,7 +250,7 @@ function readSettings(options: OpenOptions): Settings {
   return { slotCount, threads, maxWaiting, promptMs, limits, seed, log, isolates, isBounded }
 }
 
-/** A model that runs, with what its directory says of it. */
+/** A running model, with the data of its directory. */
 interface Loaded {
   readonly directory: ModelDirectory
   readonly load: LoadOptions
@@ -248,11 +258,11 @@ interface Loaded {
   readonly vocabulary: Vocabulary
   readonly tokenizer: Tokenizer
   /**
-   * The type of weights that names the graph; undefined if the directory was built, and so has one
-   * graph.
+   * The type of weights that selects the graph; undefined if the directory was built, since it then
+   * has only one graph.
    */
   readonly dtype: string | undefined
-  /** Does work over the model's files, bounded in time where that is asked for. */
+  /** Runs a function that works on the model's files, with a time limit if required. */
   readonly read: <Result>(work: () => Result) => Result
 }
 
@@ -276,7 +286,7 @@ async function loadDirectory(
       slotCount,
       contextLength: chooseContext(directory, options.context),
       batching: options.batching ?? "exact",
-      // Drafts that the caller asked for are held to the bits of plain decoding.
+      // If the caller requested drafts, they must preserve the bits of plain decoding.
       readsAhead: options.batching === "fast" && options.speculation === undefined,
       config: directory.config,
     }
@@ -297,7 +307,7 @@ async function loadDirectory(
   }
 }
 
-/** The threads for constraints and for prompts. */
+/** Starts the threads for constraints and for prompts. */
 function startServices(
   { directory, load, vocabulary, tokenizer, dtype }: Loaded,
   options: OpenOptions,
@@ -327,10 +337,10 @@ function startServices(
   return { guides, prompts }
 }
 
-/** What a built graph is to run on, by the name that the model's thread has for it. */
+/** The provider that a built graph is written for, by its name in the model's thread. */
 const providers: Readonly<Record<LoadOptions["provider"], Provider>> = { cpu: "cpu", webgpu: "web" }
 
-/** Where the files of a model are. */
+/** Finds the files of a model. */
 function locate(
   model: string,
   dtype: string | undefined,
@@ -347,7 +357,9 @@ interface OpenedDirectory extends ModelDirectory {
   readonly refusalOf: (error: unknown) => Promise<unknown>
 }
 
-/** What is in the model's directory, which is built first where there are weights alone. */
+/**
+ * Returns the contents of the model's directory, which is built first if there are only weights.
+ */
 async function openDirectory(
   { path, id, source }: LocatedModel,
   provider: Provider,
@@ -367,7 +379,7 @@ async function openDirectory(
   }
 }
 
-/** The code for GPUs is loaded only when one is asked for. */
+/** The code for GPUs is loaded only if one is requested. */
 async function chooseSampler(
   device: "auto" | "gpu" | "cpu",
   log: (line: string) => void,
@@ -377,7 +389,9 @@ async function chooseSampler(
   return openSampler(device, log)
 }
 
-/** A graph that the GPU's provider refuses runs on the CPU, unless the caller insists. */
+/**
+ * If the GPU's provider refuses a graph, it runs on the CPU, unless the caller insists on the GPU.
+ */
 async function loadModel(
   load: LoadOptions,
   located: LocatedModel,
@@ -388,13 +402,15 @@ async function loadModel(
   } catch (error) {
     if (load.provider === "cpu" || options.device === "gpu") throw error
     options.log?.(`model on cpu: the GPU refused it (${(error as Error).message})`)
-    // The built graph may differ there.
+    // For the CPU another graph may have to be built.
     const { graphPath } = await openDirectory(located, providers.cpu, options)
     return openOrtModel({ ...load, graphPath, provider: "cpu" })
   }
 }
 
-/** The second model: its own thread, one slot for each of the engine's. Throws ModelError. */
+/**
+ * Opens the second model: its own thread, and one slot for each of the engine's. Throws ModelError.
+ */
 async function openDraftModel(
   { model: path, dtype }: SpeculationOptions & { method: "model" },
   load: LoadOptions,
@@ -428,7 +444,7 @@ function readVocabulary(directory: ModelDirectory, model: Model): Vocabulary {
   }
 }
 
-/** Throws RangeError on an unknown style. */
+/** Chooses the style. Throws RangeError for an unknown one. */
 function chooseStyle(template: string, { toolStyle, reasoning = "auto" }: OpenOptions): ModelStyle {
   const told = styleOfTemplate(template)
   if (toolStyle !== undefined && !styles.some(({ name }) => name === toolStyle)) {
@@ -453,7 +469,7 @@ function chooseContext(directory: ModelDirectory, wanted: number | undefined): n
   return wanted
 }
 
-/** Times in milliseconds. Throws RangeError. */
+/** Reads the time limits, in milliseconds. Throws RangeError. */
 function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions["limits"]> {
   const given = Object.entries(limits).filter(([, ms]) => ms !== undefined && ms !== null)
   for (const [name, ms] of given) {

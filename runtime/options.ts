@@ -1,5 +1,6 @@
 /**
- * What the server needs of the options of lower floors: their checks, and the words of policies.
+ * Exports what the server needs to check the options of lower layers: their checks, and the words
+ * of policies.
  */
 export { editDistance } from "../grammar/nearest.ts"
 export { checkOptions, type Fields } from "../grammar/options.ts"

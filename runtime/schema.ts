@@ -1,10 +1,10 @@
 /**
- * A caller's constraint options → one compile input; and back: text → typed value.
+ * Converts a caller's constraint options into one compile input, and a text into a typed value.
  *
- * A schema comes as raw JSON Schema (object, boolean, or text, which keeps number spelling and key
- * order) or as an object with `~standard` (the Standard Schema and Standard JSON Schema interfaces,
- * standardschema.dev). From those we take the *input* side: the model writes what the validator
- * reads, and `output` throws on transforms.
+ * A schema is a raw JSON Schema (object, boolean, or text, which keeps number spelling and key
+ * order) or an object with `~standard` (the Standard Schema and Standard JSON Schema interfaces,
+ * standardschema.dev). Of the latter the *input* schema is used: the model writes what the
+ * validator reads, and converting the *output* schema throws if there are transforms.
  */
 
 import { compileFields } from "../grammar/compile.ts"
@@ -34,29 +34,32 @@ interface StandardIssue {
   readonly path?: readonly unknown[] | undefined
 }
 
-/** The forms of a constraint. An already compiled one has texts, not values. */
+/** The forms of a constraint. An already compiled one yields texts, not values. */
 export type ConstraintInput = GrammarInput | Grammar | Stored
 
 /**
- * At most one constraint, with the policies of the compiler beside it. Control tokens are those of
- * the model.
+ * At most one constraint, and the compiler's policies for it. Control tokens are those of the
+ * model.
  */
 export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens"> {
-  /** JSON Schema as value or text, or any object with `~standard`. */
+  /** A JSON Schema as value or text, or any object with `~standard`. */
   schema?: unknown
-  /** The whole output matches. */
+  /** A regular expression that the whole output must match. */
   regex?: string | RegExp
   choice?: readonly string[]
   /**
-   * The whole output is a text of this grammar, which is in GBNF or Lark: its first definition says
-   * in which.
+   * A grammar in GBNF or Lark that the whole output must satisfy. Its first definition shows which
+   * of the two it is.
    */
   grammar?: string
-  /** A structural tag as a value or its JSON text: free text, and what it switches to. */
+  /**
+   * A structural tag as a value or its JSON text: free text, and the constraints that it switches
+   * to.
+   */
   structuralTag?: unknown
-  /** Any JSON object. */
+  /** If true, the output is any JSON object. */
   jsonObject?: boolean
-  /** A compile input, or what `compile` or `deserialize` returned. */
+  /** A compile input, or the result of `compile` or `deserialize`. */
   constraint?: ConstraintInput
 }
 
@@ -72,27 +75,27 @@ export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Ou
         : undefined
 
 /**
- * Fails to fit where `Options` has a field that `Known` does not: a type parameter lets such fields
- * pass.
+ * Makes the compiler reject `Options` if it has a field that `Known` does not have: a type
+ * parameter would otherwise accept such fields.
  */
 export type NoMore<Options, Known> = { readonly [Name in Exclude<keyof Options, keyof Known>]: never }
 
 export interface Constraint {
   readonly input: ConstraintInput
   readonly policies: CompileOptions
-  /** The option that it came from. */
+  /** The option that the constraint came from. */
   readonly title: string
-  /** The text is a JSON text. */
+  /** Whether the text is a JSON text. */
   readonly isJson: boolean
-  /** The value that a complete text stands for. */
+  /** Returns the value of a complete text. */
   parse(text: string): unknown
-  /** The value after the schema's own validator. Throws ValidationError. */
+  /** Returns the value after the schema's own validator. Throws ValidationError. */
   validate(text: string): Promise<unknown>
 }
 
 const { surface: _, unsatisfiable: __, tokens: ___, ...policyFields } = compileFields
 
-/** The compiler's options of a constraint. */
+/** Names of the compiler's options that apply to a constraint. */
 const policyNames = Object.keys(policyFields) as readonly (keyof typeof policyFields)[]
 
 const constraintKinds = {
@@ -111,14 +114,15 @@ export const constraintFields = {
 } as const satisfies Fields<ConstraintOptions>
 
 /**
- * The one constraint of these options, or null. Throws RequestError when there are two, OptionError
- * for one that is named and undefined or of another type, and for an unknown policy; TypeError
- * without a converter.
+ * Returns the one constraint of these options, or null. Throws RequestError if there are two;
+ * OptionError for one that is present but undefined or of another type, and for an unknown policy;
+ * TypeError if a schema has no converter.
  */
 export function readConstraint(options: ConstraintOptions): Constraint | null {
   const given = (Object.keys(constraintKinds) as (keyof typeof constraintKinds)[]).filter((name) => {
     const value = options[name]
-    // The import of a schema may be misspelt: free text would ignore the constraint.
+    // An undefined option may come from a misspelled import: ignoring it would remove the
+    // constraint.
     if (name in options && (value === undefined || value === null))
       throw new OptionError(name, `it is ${value}. Give a constraint, or leave ${name} out for free text`)
     return name in options && !(name === "jsonObject" && value === false)
@@ -199,7 +203,7 @@ function plainIssue({ message, path }: StandardIssue): ValidationIssue {
   return keys ? { message, path: keys } : { message }
 }
 
-/** Also one of another realm. */
+/** Returns whether it is a RegExp, possibly one of another realm. */
 function isRegExp(value: unknown): value is RegExp {
   return Object.prototype.toString.call(value) === "[object RegExp]"
 }

@@ -1,10 +1,10 @@
 /**
- * Prompts → token ids, without blocking the event loop: short ones here, for some milliseconds;
- * long ones, and those that take longer, in a thread. The thread is ended if a prompt exceeds its
- * time or memory, or if its request has ended.
+ * Encodes prompts without blocking the event loop: short ones in this thread, for a few
+ * milliseconds; long ones, and those that take longer, in another thread. That thread is ended if a
+ * prompt exceeds its time or memory, or if its request has ended.
  *
- * Before anything is encoded it is measured: a text with more bytes than the longest tokens of a
- * whole context could write cannot fit.
+ * A text is measured before it is encoded: if it has more bytes than the longest tokens of a whole
+ * context could write, it cannot fit.
  */
 import { Worker } from "node:worker_threads"
 import { onAbort } from "../aborts.ts"
@@ -19,7 +19,7 @@ import { OutOfTimeError, within } from "./within.ts"
 /** The input of an encoding. */
 export type PromptText =
   /**
-   * A raw prompt: control tokens in it are recognised unless `parseSpecial` is false, and a begin
+   * A raw prompt: control tokens in it are recognized unless `parseSpecial` is false, and a begin
    * token is written.
    */
   | { kind: "raw"; text: string; addSpecialTokens?: boolean; parseSpecial?: boolean }
@@ -32,39 +32,40 @@ export type PromptAnswer = { ids: readonly number[] } | { error: PackedError }
 export interface PromptThread {
   readonly model: string
   readonly dtype: string | undefined
-  /** Columns of the logits; undefined while they are not known. */
+  /** Columns of the logits; undefined until they are known. */
   readonly width: number | undefined
 }
 
 export interface PromptOptions {
-  /** Long prompts that may wait for the thread. Default 256. */
+  /** Maximum number of long prompts that wait for the thread. Default 256. */
   readonly maxWaiting?: number
   readonly tokenizer: Tokenizer
   readonly contextLength: number
-  /** Where a thread finds the tokenizer; null: everything is encoded here. */
+  /** The thread's paths and options; null: everything is encoded in this thread. */
   readonly thread: PromptThread | null
   /**
-   * Whether the tokenizer and the templates are the package's own, whose cost is linear in the
-   * text.
+   * Whether the tokenizer and the templates are the package's own, so that their time is known to
+   * be linear in the text.
    */
   readonly isKnown?: boolean
-  /** Milliseconds for one prompt, and for all prompts of one request. */
+  /** Maximum milliseconds for one prompt, and for all prompts of one request. */
   readonly promptMs: number
 }
 
 /**
- * Units that are encoded in the engine's thread: some 3 ms (embedded model's tokenizer, Node 20).
+ * Maximum units that are encoded in the engine's thread, which takes about 3 ms (embedded model's
+ * tokenizer, Node 20).
  */
 export const shortLength = 4_096
 export const defaultPromptMs = 5_000
-/** Milliseconds for which one short prompt may block the engine's thread. */
+/** Maximum milliseconds for which one short prompt may block the engine's thread. */
 const hereMs = 30
-/** Milliseconds for which the words of one request, such as banned ones, may block it. */
+/** Maximum milliseconds for which the words of one request, such as banned ones, may block it. */
 const wordsMs = 250
-/** Prompts that may wait for the thread. */
+/** Default of `maxWaiting`. */
 const defaultMaxWaiting = 256
 
-/** Milliseconds that the prompts of one request have taken. */
+/** Milliseconds that the prompts of one request have taken so far. */
 export interface PromptTime {
   ms: number
 }
@@ -81,11 +82,11 @@ export class PromptEncoder {
   private worker: Worker | undefined
   private current: Job | undefined
   private timer: ReturnType<typeof setTimeout> | undefined
-  /** performance.now() when the thread began with the current job. */
+  /** performance.now() when the thread started the current job. */
   private begunAt = 0
   private waiting: Job[] = []
   private isClosed = false
-  /** The last short prompt took too long for this thread. */
+  /** Whether the last short prompt took too long for this thread. */
   private isSlow = false
 
   constructor(options: PromptOptions) {
@@ -93,7 +94,8 @@ export class PromptEncoder {
   }
 
   /**
-   * Units of a text that may still fit into the context: as many as bytes of the longest tokens.
+   * Maximum units of a text that may still fit into the context: the bytes of as many of the
+   * longest tokens.
    */
   get maxUnits(): number {
     const { tokenizer, contextLength } = this.options
@@ -101,8 +103,9 @@ export class PromptEncoder {
   }
 
   /**
-   * The ids of a text. `spent` grows by its time. Rejects with RequestError where it cannot fit
-   * into the context, where the template refuses it or it takes too long, and with AbortError.
+   * Returns the ids of a text, and adds its time to `spent`. Rejects with RequestError if the text
+   * cannot fit into the context, if the template refuses it, or if it takes too long, and with
+   * AbortError.
    */
   async encode(
     text: PromptText,
@@ -112,12 +115,12 @@ export class PromptEncoder {
     const length = lengthOf(text)
     const { contextLength, thread } = this.options
     const bound = this.maxUnits
-    // For a short text the exact numbers are known quickly.
+    // The exact number of tokens of a short text is soon known, since the text is encoded.
     if (length > Math.max(bound, shortLength)) {
       const least = Math.ceil((length * contextLength) / bound)
       throw new RequestError(
         "context_length_exceeded",
-        `the prompt has ${length} characters, and ${bound} are more than the context of ${contextLength} tokens can hold: shorten it`,
+        `the prompt has ${length} characters, and the context of ${contextLength} tokens cannot hold more than ${bound}: shorten it`,
         fieldOf(text),
         text.kind === "part"
           ? undefined
@@ -143,8 +146,8 @@ export class PromptEncoder {
   }
 
   /**
-   * The ids of words of one request, at once: parts of texts. Throws RequestError where they take
-   * too long together.
+   * Returns a function that encodes the words of one request, which are parts of texts, in this
+   * thread. The function throws RequestError if all words together take too long.
    */
   wordEncoder(): (text: string) => number[] {
     const { tokenizer } = this.options
@@ -169,8 +172,8 @@ export class PromptEncoder {
   }
 
   /**
-   * Returns null if it takes longer than this thread may be blocked: the other thread has more
-   * time, and can be ended.
+   * Encodes in this thread. Returns null if that takes longer than this thread may be blocked: the
+   * other thread has more time, and can be ended.
    */
   private encodeHere(text: PromptText, spent: PromptTime): readonly number[] | null {
     const { tokenizer } = this.options
@@ -206,7 +209,7 @@ export class PromptEncoder {
     const worker = startThread(thread)
     worker.on("message", (answer: PromptAnswer | "ready" | "begun") => {
       if (worker !== this.worker || answer === "ready") return
-      // The clock runs for the prompt, not for the start of the thread.
+      // The time counts from the start of the encoding, not from the start of the thread.
       if (answer === "begun") {
         this.begunAt = performance.now()
         const left = this.options.promptMs - (this.current?.spent.ms ?? 0)
@@ -259,7 +262,7 @@ export class PromptEncoder {
     return new RequestError("invalid_value", message, fieldOf(text))
   }
 
-  /** Abandons a job. The thread is ended if it works on it. */
+  /** Abandons a job. If the thread works on it, the thread is ended. */
   private drop(job: Job, error: Error): void {
     job.reject(error)
     this.waiting = this.waiting.filter((other) => other !== job)
@@ -277,11 +280,11 @@ export class PromptEncoder {
   }
 }
 
-/** The thread: `ready`, then `begun` and an answer for each text. @internal */
+/** Starts the thread. It answers `ready`, and for each text `begun` and the result. @internal */
 export function startThread(thread: PromptThread): Worker {
   return new Worker(packageFile("dist/runtime/prompt/worker.js"), {
     workerData: thread,
-    // Not this process's flags: a thread refuses some of them.
+    // Flags of this process are not passed on, since a thread refuses some of them.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   })
@@ -308,12 +311,12 @@ export function encodeText(tokenizer: Tokenizer, text: PromptText): readonly num
   }
 }
 
-/** The field of a request. */
+/** Returns the request's field that contains the text. */
 function fieldOf({ kind }: PromptText): string {
   return kind === "messages" ? "messages" : "prompt"
 }
 
-/** UTF-16 units of all strings: at most as many as bytes. */
+/** Returns the number of UTF-16 units of all strings, which is at most their number of bytes. */
 function lengthOf(text: PromptText): number {
   return text.kind === "messages" ? lengthIn([text.messages, text.options]) : text.text.length
 }

@@ -1,24 +1,24 @@
 /**
- * The schema in the prompt, which shows the model the constraint of its answer.
+ * Puts the schema into the prompt, which shows the model the constraint of its answer.
  *
- * The schema's text is appended to the system message after a blank line, or is the system message
- * where there is none. It is compact and keeps the order of keys and the spelling of numbers, so a
- * model sees one spelling however a schema was sent.
+ * The schema's text is appended to the system message after a blank line; without a system message
+ * it becomes one. The text is compact and keeps the order of keys and the spelling of numbers, so a
+ * model sees the same text in whatever white space a schema was sent.
  */
 
 import { RequestError } from "../errors.ts"
 import type { Message } from "../model/template.ts"
 import type { ConstraintInput } from "../schema.ts"
 
-/** The text before the schema. The embedded model was trained with these words. */
+/** The text before the schema. The embedded model was trained with it. */
 const lead = "JSON schema: "
 
-/** A schema's text may be this many times longer than what fits: the rest may be white space. */
+/** Maximum length of a schema's text relative to what fits: the rest may be white space. */
 const maxSpacing = 8
 
 /**
- * The messages with the constraint's schema in the system message. Throws RequestError where it has
- * none, or one that is far above the `maxUnits` that a prompt may have.
+ * Returns the messages with the constraint's schema in the system message. Throws RequestError if
+ * the constraint has no schema, or one much longer than the `maxUnits` of a prompt.
  */
 export function showSchema(
   messages: readonly Message[],
@@ -52,7 +52,7 @@ export function showSchema(
   return [{ ...first, content: [...content, { type: "text", text: `\n\n${shown}` }] }, ...rest]
 }
 
-/** A JSON text without the white space between its lexemes. Linear, whatever the text. */
+/** Returns a JSON text without the white space between its lexemes. Linear for every text. */
 export function compactJson(text: string): string {
   const kept: string[] = []
   let start = 0
@@ -68,7 +68,7 @@ export function compactJson(text: string): string {
   return kept.join("")
 }
 
-/** The closing quote of the string that begins at `at`. */
+/** Returns the index of the closing quote of the string that begins at `at`. */
 function endOfString(text: string, at: number): number {
   let end = at + 1
   while (end < text.length && text[end] !== '"') end += text[end] === "\\" ? 2 : 1

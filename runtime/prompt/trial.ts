@@ -1,6 +1,7 @@
 /**
- * Tries to read the tokenizer of an untrusted model in a thread, before this thread reads it. The
- * thread is ended if that takes too long or too much memory. It runs while the model is loaded.
+ * Reads the tokenizer of an untrusted model in another thread on trial, before this thread reads
+ * it. The trial is ended if it takes too long or too much memory. It runs while the model is
+ * loaded.
  */
 
 import { stat } from "node:fs/promises"
@@ -10,19 +11,19 @@ import { maxHeapMb } from "../guides/threads.ts"
 import { startThread } from "./encoder.ts"
 import { OutOfTimeError, within } from "./within.ts"
 
-/** Milliseconds; a tokenizer of 200,000 tokens takes some 1,000. */
+/** Maximum milliseconds of the trial; a tokenizer of 200,000 tokens takes about 1,000. */
 const maxReadMs = 30_000
 
 export interface Trial {
   /**
-   * Rejects with ModelError if the time or the memory does not suffice. Other errors are left to
-   * the next reader, whose messages are better.
+   * Rejects with ModelError if the trial exceeds its time or memory. Other errors are left to the
+   * next reader, which has better messages.
    */
   readonly done: Promise<void>
   stop(): void
 }
 
-/** Size of a tokenizer file that is read quickly whatever it holds. */
+/** Maximum size of a tokenizer file that can be read quickly, whatever it contains. */
 const smallBytes = 2 ** 22
 
 /**
@@ -37,10 +38,7 @@ export function readWithin<Result>(model: string, work: () => Result): Result {
   }
 }
 
-/**
- * Begins with the tokenizer of a model directory, unless it is a small one: then there is nothing
- * to wait for.
- */
+/** Starts the trial for a model directory, unless its tokenizer file is small and needs none. */
 export async function beginTrial(thread: {
   readonly model: string
   readonly dtype: string | undefined
@@ -49,7 +47,7 @@ export async function beginTrial(thread: {
   return size > smallBytes ? tryTokenizer(thread) : null
 }
 
-/** Begins with the tokenizer of a model directory. */
+/** Starts the trial for a model directory. */
 export function tryTokenizer(
   thread: { readonly model: string; readonly dtype: string | undefined },
   readMs = maxReadMs,

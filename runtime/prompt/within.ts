@@ -1,21 +1,21 @@
 /**
- * Work in this thread that is ended when its time is over, even within one regular expression.
- * Templates and tokenizers come with untrusted models, so their cost is unknown, and most cost too
- * little for a message to a thread.
+ * Runs work in this thread that is ended when its time is over, even within one regular expression.
+ * Templates and tokenizers come with untrusted models, so their cost is unknown; but most take too
+ * little time to justify a message to another thread.
  *
- * Node can end scripts, and everything that they call, in this way; it takes some 0.05 ms. Ended
- * work may leave its own tables half written. Ours are written entry by entry, so at most an entry
- * is missing.
+ * Node can end scripts, and everything that they call, in this way; it takes about 0.05 ms. If the
+ * work is ended while it writes to a table of ours, at most one entry is missing, since tables are
+ * written entry by entry.
  */
 import { createContext, Script } from "node:vm"
 
-/** Thrown by work whose time is over. */
+/** Thrown when the time of the work is over. */
 export class OutOfTimeError extends Error {}
 
 const script = new Script("work()")
 const context = createContext({ work: undefined })
 
-/** Returns or throws what `work` does. Throws OutOfTimeError after `ms` milliseconds. */
+/** Calls `work` and returns its result. Throws OutOfTimeError after `ms` milliseconds. */
 export function within<Result>(ms: number, work: () => Result): Result {
   const outer = context.work
   context.work = work

@@ -1,4 +1,7 @@
-/** The thread of `encoder.ts`: one text in, its ids or the refusal out. Started from `dist`. */
+/**
+ * The code of the thread of `encoder.ts`: it takes one text at a time and answers with its ids or
+ * the refusal. It is started from `dist`.
+ */
 import { parentPort, workerData } from "node:worker_threads"
 import { parseVocabulary } from "../../mask/index.ts"
 import { packError } from "../guides/protocol.ts"

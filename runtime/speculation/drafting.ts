@@ -1,11 +1,11 @@
-/** Which requests of an engine are drafted, by whom, and how far. */
+/** Decides which requests of an engine get drafts, from which source, and of what length. */
 import type { ReadRequest } from "../engine/request.ts"
 import type { Model } from "../model/model.ts"
 import { Speculation } from "./draft.ts"
 import { canSpeculate } from "./speculation.ts"
 import { breakEvenOf, type Speculator } from "./speculator.ts"
 
-/** Most tokens that are guessed at a time. */
+/** Maximum number of tokens that are guessed at a time. */
 const maxGuessed = 8
 /** Estimated cost of a guessed token, in steps of one row, until it has been measured. */
 const guessBreakEven = 0.3
@@ -13,25 +13,28 @@ const guessBreakEven = 0.3
 export class Drafting {
   private readonly speculator: Speculator | null
   /**
-   * Constrained answers are drafted by the habits of their text, if nothing else drafts and that
-   * changes no bit.
+   * Whether drafts of constrained answers are guessed from the habits of their text: if there is no
+   * other drafter and that changes no bit.
    */
   private readonly guesses: boolean
   private readonly running: () => number
 
-  /** `running`: how many sequences run. */
+  /** `running`: returns how many sequences run. */
   constructor(model: Model, speculator: Speculator | null, guesses: boolean, running: () => number) {
     this.speculator = speculator
     this.guesses = speculator === null && guesses && model.canRewind && model.readsSteps
     this.running = running
   }
 
-  /** Most tokens that are drafted at a time; 0: none. */
+  /** Maximum tokens of a draft; 0 if there are none. */
   get maxTokens(): number {
     return this.speculator?.tokens ?? (this.guesses ? maxGuessed : 0)
   }
 
-  /** How the drafts of a request are judged; null where there are none, or none could be. */
+  /**
+   * Returns how the drafts of a request are verified; null if there are none, or if they cannot be
+   * verified.
+   */
   judge({ params, verify, draftTokens, takesRuns }: ReadRequest): Speculation | null {
     const { speculator } = this
     if (draftTokens === 0 || !canSpeculate(params, verify)) return null

@@ -1,12 +1,12 @@
 /**
- * Drafts of a smaller model with the same vocabulary: it decodes ahead, for all sequences of a step
- * at once.
+ * Makes drafts with a smaller model that has the same vocabulary: it decodes ahead, for all
+ * sequences of a step at once.
  *
- * It draws with the request's own parameters and masks, so its drafts are legal, and for "match"
- * with the very noise of the draw that will judge them, which makes both choose alike as often as
- * their laws allow (Daliri et al. 2024, arXiv 2408.07978). It has slots of its own, one for each of
- * the engine's; what a slot holds is compared with the sequence's tokens each time, so a refused
- * draft, a new sequence or a repeated prompt need no bookkeeping.
+ * It draws with the request's own parameters and masks, so its drafts are legal. For "match" it
+ * also uses the noise of the draw that will verify them, so that both choose the same token as
+ * often as their distributions allow (Daliri et al. 2024, arXiv 2408.07978). It has its own slots,
+ * one for each of the engine's. The contents of a slot are compared with the sequence's tokens each
+ * time, so refused drafts, new sequences and repeated prompts need no bookkeeping.
  */
 
 import type { Vocabulary } from "../../mask/index.ts"
@@ -17,16 +17,16 @@ import type { Feed, Model } from "../model/model.ts"
 import type { Drafter, DraftWish } from "./speculation.ts"
 import { probeMs } from "./speculator.ts"
 
-/** Tokens of a prompt that are computed in one run. */
+/** Maximum tokens of a prompt that are computed in one run. */
 const chunkSize = 128
 
-/** One sequence's draft in the making. */
+/** One sequence's draft while it is being made. */
 interface Course {
   readonly sequence: Sequence
-  /** Kept: the sequence may end meanwhile, and leave its slot. */
+  /** The sequence's slot, stored here because the sequence may end in the meantime and leave it. */
   readonly slot: number
   readonly count: number
-  /** What may come next. Shape [W]. */
+  /** The mask of the next token. Shape [W]. */
   mask: Uint32Array
   readonly tokens: number[]
   readonly laws: DraftLaw[]
@@ -95,7 +95,8 @@ export class ModelDrafter implements Drafter {
       if (!guide) return true
       const glimpse = await guides.glimpse(guide, course.tokens)
       if (!glimpse) {
-        // Tokens that are judged by ratio depend on the draft, which must not depend on the time.
+        // Tokens that are judged by ratio depend on the draft, so the draft must not depend on
+        // time.
         const isNeeded = course.sequence.options.speculation?.verify === "reject"
         if (isNeeded && !guide.failure && !course.sequence.isFinished) continue
         break
@@ -110,7 +111,8 @@ export class ModelDrafter implements Drafter {
   }
 
   /**
-   * Rows of logits for the running courses, in their order. Shape [R, V], V of the engine's model.
+   * Returns the rows of logits of the running courses, in their order. Shape [R, V], V of the
+   * engine's model.
    */
   private async forward(running: readonly Course[]): Promise<Float32Array> {
     for (;;) {
@@ -118,7 +120,7 @@ export class ModelDrafter implements Drafter {
         const held = this.held[slot]
         const whole = [...sequence.tokens, ...tokens]
         let start = 0
-        // The last token is always fed: it gives the logits.
+        // The last token is always computed again, since its logits are needed.
         while (start < held.length && start < whole.length - 1 && held[start] === whole[start]) start++
         const end = Math.min(whole.length, start + chunkSize)
         this.held[slot] = whole.slice(0, end)
@@ -126,7 +128,7 @@ export class ModelDrafter implements Drafter {
         return { slot, start, tokens: whole.slice(start, end), logitsCount: isLast ? 1 : 0 }
       })
       const late = feeds.filter(({ logitsCount }) => logitsCount === 0)
-      // Prompts first: no row draws before all have caught up.
+      // Prompts run first: no row is drawn before all rows have caught up.
       const logits = await this.run(late.length > 0 ? late : feeds)
       if (late.length === 0) return this.fit(logits)
       for (const { slot, start, logitsCount } of feeds) if (logitsCount > 0) this.held[slot].length = start
@@ -173,7 +175,7 @@ export class ModelDrafter implements Drafter {
 
   private take(course: Course, token: number, law: DraftLaw, isForced = false): void {
     const { sequence, mask, tokens, laws } = course
-    // The row before an end draws it.
+    // An end of sequence needs no draft: the row before it draws it.
     if (this.vocabulary.isEnd(token) || !(isForced || isLegal(mask, token))) {
       course.hasEnded = true
       return
@@ -185,8 +187,8 @@ export class ModelDrafter implements Drafter {
   }
 
   /**
-   * The same logits in rows as wide as the engine's; tokens without a column in this model cannot
-   * be drawn.
+   * Returns the same logits in rows as wide as the engine's. Tokens without a column in this model
+   * cannot be drawn.
    */
   private fit(logits: Float32Array): Float32Array {
     const { width } = this.vocabulary

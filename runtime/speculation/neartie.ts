@@ -1,14 +1,16 @@
 /**
- * Could another rounding of the logits change a draw?
+ * Decides whether another rounding of the logits could change a draw.
  *
- * The logits of a draft come from a run of several tokens; plain decoding runs one at a time, and
- * its logits differ in the last bits. A draw that no such difference can change is accepted; the
- * few others are repeated from logits computed as plain decoding computes them. So speculation
- * changes no token. The test is cautious: it may call a certain draw doubtful, never the reverse.
+ * The logits of a draft come from a run of several tokens; plain decoding runs one token at a time,
+ * and its logits differ in the last bits. If no such difference can change a draw, it is accepted;
+ * the few others are repeated from logits that are computed as in plain decoding. So speculation
+ * changes no token. The test is cautious: it may call a certain draw doubtful, but never the
+ * reverse.
  *
- * A draw is doubtful when a runner-up is within twice the difference, or when a token that could
- * win lies so near to the edge of a filter that it may be in or out. Filters are nested cuts of one
- * order, so the doubt about all of them is one band of values around the innermost.
+ * A draw is doubtful if the score of a runner-up is within twice the difference, or if a token that
+ * could win is so close to the edge of a filter that rounding decides whether the filter keeps it.
+ * Filters are nested cuts of one order, so the doubt about all of them is one band of values around
+ * the innermost cut.
  */
 
 import { lawOf } from "../../sampler/cpu.ts"
@@ -18,17 +20,20 @@ import { collectEdits, MaxLogit } from "../../sampler/penalties.ts"
 import { gumbel, rowKey, Stream, tokenBits } from "../../sampler/rng.ts"
 import { hasBit, type SampleRow } from "../../sampler/row.ts"
 
-/** Values from `cut` on are kept by the filters; those from `low` to `high` perhaps. */
+/**
+ * The filters keep values from `cut` on; with another rounding, values from `low` to `high` may
+ * change sides.
+ */
 interface Edge {
   cut: number
   low: number
   high: number
 }
 
-/** No noise is larger. */
+/** Upper bound of the noise. */
 const maxNoise = 22.88
 
-/** Whether the filters of a request are those that `isNearTie` understands. */
+/** Returns whether `isNearTie` supports the filters of a request. */
 export function hasPlainFilters(params: SamplingParams): boolean {
   const { mirostat, dynatempRange, typicalP, epsilonCutoff, etaCutoff, xtcProbability, contrastive } = params
   return (
@@ -45,8 +50,8 @@ export function hasPlainFilters(params: SamplingParams): boolean {
 }
 
 /**
- * `logits` is the row alone, shape [V]; `rounding` bounds the difference of any of them. O(V), O(V
- * log V) with filters.
+ * Returns whether another rounding could change the draw. `logits` is the row alone, shape [V];
+ * `rounding` bounds the difference of any logit. O(V), O(V log V) with filters.
  */
 export function isNearTie(logits: Float32Array, row: SampleRow, rounding: number): boolean {
   const { params } = row
@@ -77,13 +82,13 @@ export function isNearTie(logits: Float32Array, row: SampleRow, rounding: number
   return bestValue >= low && bestValue <= high
 }
 
-/** By how much two scores may move against each other. */
+/** Returns the maximum change of the difference of two scores. */
 function slackOf(params: SamplingParams, rounding: number): number {
   const penalty = Math.max(params.repetitionPenalty, 1 / params.repetitionPenalty)
   return (2 * penalty * rounding) / (isGreedy(params) ? 1 : params.temperature)
 }
 
-/** Whether nothing stands between the logits and the draw but masks and temperature. */
+/** Returns whether only masks and the temperature are applied between the logits and the draw. */
 function isUncut(row: SampleRow): boolean {
   const { topK, topP, minP, topNSigma } = row.params
   if (row.processors?.length || isGreedy(row.params)) return false
@@ -91,9 +96,9 @@ function isUncut(row: SampleRow): boolean {
 }
 
 /**
- * The same for such a row. A token that scores less than the best so far by more than the slack
- * cannot matter, so noise is computed only for tokens whose random bits could do better: 0.30 →
- * 0.08 ms a row of 4,096 (Node 20, AMD EPYC).
+ * Does the same as `isNearTie` for a row without filters. A token that scores less than the best so
+ * far by more than the slack cannot matter, so noise is computed only for tokens with random bits
+ * that could score higher: 0.30 → 0.08 ms a row of 4,096 (Node 20, AMD EPYC).
  */
 function isNearDraw(logits: Float32Array, row: SampleRow, slack: number): boolean {
   const { params, mask, position, choice } = row
@@ -123,8 +128,8 @@ function isNearDraw(logits: Float32Array, row: SampleRow, slack: number): boolea
     if (score > best) {
       second = best
       best = score
-      // The bits from which on a token of the highest value scores less; one part in 10^9 more is
-      // only cautious.
+      // From these random bits on, a token of the highest value scores less. The factor of one part
+      // in 10^9 makes it cautious.
       bound = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best + slack)) * (1 + 1e-9)
     } else if (score > second) second = score
   }
@@ -139,7 +144,7 @@ function edgeOf(values: Float32Array, alive: Uint8Array, params: SamplingParams,
   const { topNSigma, minP, topK, topP } = params
   const edge = noEdge()
   if (topNSigma <= 0 && minP <= 0 && topK <= 0 && topP >= 1) return edge
-  // Descending.
+  // The values in descending order.
   const sorted = values
     .filter((_, id) => alive[id] === 1)
     .sort()
@@ -148,14 +153,14 @@ function edgeOf(values: Float32Array, alive: Uint8Array, params: SamplingParams,
   if (topNSigma > 0) narrow(edge, max - topNSigma * deviation(sorted), (1 + topNSigma) * slack)
   if (minP > 0) narrow(edge, max + Math.log(minP), slack)
   if (topK > 0 && topK < sorted.length) {
-    // Equal values at the cut are told apart by their ids, and by rounding.
+    // The order of equal values at the cut depends on their ids, and on rounding.
     if (sorted[topK - 1] > edge.high) setCut(edge, sorted, [topK, topK, topK], slack)
   }
   if (topP < 1) cutMass(edge, sorted, topP, slack)
   return edge
 }
 
-/** Another threshold, as sharp as `slack`. */
+/** Applies another threshold, which rounding can move by `slack`. */
 function narrow(edge: Edge, threshold: number, slack: number): void {
   if (threshold <= edge.cut) return
   edge.cut = threshold
@@ -164,8 +169,8 @@ function narrow(edge: Edge, threshold: number, slack: number): void {
 }
 
 /**
- * Cuts an order: before rank `sure` all is kept, before `exact` by these logits, from `last` on
- * nothing.
+ * Cuts an order: all values before rank `sure` are kept, those before `exact` are kept with these
+ * logits, and none from `last` on.
  */
 function setCut(
   edge: Edge,
@@ -177,7 +182,7 @@ function setCut(
   const isDoubtful = sure < last || (exact < sorted.length && sorted[exact - 1] - sorted[exact] <= slack)
   let low = isDoubtful ? sorted[Math.min(Math.max(last, exact + 1), sorted.length) - 1] - slack : cut
   let high = isDoubtful ? sorted[Math.min(sure, exact - 1)] + slack : Number.NEGATIVE_INFINITY
-  // A cut inside the doubt about an earlier one adds to that doubt.
+  // If a cut is within the band of doubt of an earlier one, it widens that band.
   if (Math.min(low, cut) <= edge.high) {
     low = Math.min(low, edge.low)
     high = Math.max(high, edge.high)
@@ -196,7 +201,7 @@ function cutMass(edge: Edge, sorted: Float32Array, share: number, slack: number)
     if (sorted[count] >= edge.cut) total += mass
     if (sorted[count] <= edge.high) uncertain += mass
   }
-  // Each mass moves by a factor of at most e^slack, and what may be in or out counts as either.
+  // Each mass changes by a factor of at most e^slack, and a doubtful token may count or not.
   const tolerance = 2 * slack * total + 2 * uncertain
   const rankOf = (bound: number): number => {
     let before = 1

@@ -1,16 +1,16 @@
 /**
  * Speculation: several tokens of a sequence in one run of the model.
  *
- * A drafter proposes tokens, the model computes the logits behind each of them in one run, and the
+ * A drafter proposes tokens, the model computes the logits after each of them in one run, and the
  * engine takes its ordinary steps along the draft for as long as it accepts the proposed tokens.
- * There is no second path: masks, penalties, stops and budgets see every token as always; a draft
- * only decides which logits are available. Proposals are cut at the first token that the constraint
- * refuses, and tokens that it forces are part of the draft for free.
+ * There is no second code path: masks, penalties, stops and budgets handle every token as usual; a
+ * draft only decides which logits are available. Proposals are cut at the first token that the
+ * constraint refuses, and tokens that it forces are added to the draft at no cost.
  *
- * `verify: "match"` draws as without a draft, with the same noise: the same tokens (Leviathan 2023
- * keeps the law only). The logits of a draft may differ from those of plain decoding by rounding,
- * so draws that rounding could change are repeated from plain logits (`neartie.ts`). `verify:
- * "reject"` is the classic rule: the same law, other tokens.
+ * `verify: "match"` draws as without a draft, with the same noise, so the tokens are the same
+ * (Leviathan 2023 only preserves the distribution). The logits of a draft may differ from those of
+ * plain decoding by rounding, so draws that rounding could change are repeated from plain logits
+ * (`neartie.ts`). `verify: "reject"` is the classic rule: the same distribution, but other tokens.
  */
 
 import {
@@ -28,62 +28,64 @@ import type { Draft, Verify } from "./draft.ts"
 import { hasPlainFilters } from "./neartie.ts"
 
 /**
- * How drafts are made and how long they may be. Unless a request says `verify: "reject"`, they
+ * How drafts are made and how long they may be. Unless a request has `verify: "reject"`, they
  * change no token.
  */
 export type SpeculationOptions = {
-  /** Most proposed tokens a step, 1 to 16. Default 4. */
+  /** Maximum number of proposed tokens per step, 1 to 16. Default 4. */
   tokens?: number
   /**
-   * Pause where drafts cost more than they gain, by the clock; false: draft in every step. Default
-   * true.
+   * Whether drafts pause while they take more time than they save; false: every step has drafts.
+   * Default true.
    */
   adaptive?: boolean
 } & (
   | ({
       /**
-       * What followed an earlier occurrence of the sequence's ending (prompt lookup); needs no
-       * model.
+       * Prompt lookup: proposes the tokens that followed an earlier occurrence of the sequence's
+       * suffix. It needs no model.
        */
       method: "ngram"
     } & NgramOptions)
   | {
       /** A smaller model with the same vocabulary. */
       method: "model"
-      /** Its directory. */
+      /** The model's directory. */
       model: string
       dtype?: string
     }
   | {
-      /** A drafter of one's own, one object a sequence. */
+      /** A drafter of the caller: one object per sequence. */
       method: "proposer"
       create: () => Proposer
     }
 )
 
-/** Most tokens of a draft, forced ones included: as many as run together with other sequences. */
+/**
+ * Maximum tokens of a draft, including forced ones; so many can run together with other sequences.
+ */
 const maxDraft = 24
 
 export const maxProposed = 16
 
 export interface DraftWish {
   readonly sequence: Sequence
-  /** Most tokens that are useful. */
+  /** Maximum number of tokens that are useful. */
   readonly count: number
 }
 
 /** Proposes for all sequences of a step. */
 export interface Drafter {
-  /** For the log. */
+  /** A description for the log. */
   readonly description: string
-  /** One proposal for each request, in their order. */
+  /** Returns one proposal for each request, in their order. */
   propose(wishes: readonly DraftWish[], guides: GuideHost): Promise<readonly Proposal[]>
-  /** What proposing one token for each of so many sequences costs, in milliseconds. */
+  /** Returns the milliseconds that proposing one token for each of so many sequences takes. */
   tokenMs(rows: number): Promise<number>
   close(): Promise<void>
 }
 
-/** One proposer a sequence. */
+/** Makes drafts with one proposer per sequence. */
 export class ProposerDrafter implements Drafter {
   readonly description: string
   private readonly create: () => Proposer
@@ -91,8 +93,8 @@ export class ProposerDrafter implements Drafter {
   private readonly proposers = new WeakMap<Sequence, Proposer>()
 
   /**
-   * `readsPrediction`: a request's prediction stands before its prompt. Throws RangeError when the
-   * proposer needs what no model here exports.
+   * `readsPrediction`: whether a request's prediction is put before its prompt. Throws RangeError
+   * if the proposer needs outputs that the models here do not have.
    */
   constructor(create: () => Proposer, description: string, readsPrediction: boolean) {
     this.create = create
@@ -114,8 +116,8 @@ export class ProposerDrafter implements Drafter {
   }
 
   /**
-   * Negligible beside a run of the model. A proposer that costs more decides itself when to propose
-   * nothing.
+   * Returns 0: the time is negligible compared to a run of the model. A proposer that takes longer
+   * decides itself when to propose no tokens.
    */
   async tokenMs(): Promise<number> {
     return 0
@@ -125,8 +127,8 @@ export class ProposerDrafter implements Drafter {
 }
 
 /**
- * Whether drafts of a request can be verified: its distribution at a position must not depend on
- * the steps that led there.
+ * Returns whether drafts of a request can be verified: its distribution at a position must not
+ * depend on the steps that led there.
  */
 export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
   const { mirostat, adaptiveTarget, contrastive } = params
@@ -136,8 +138,8 @@ export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
 }
 
 /**
- * The part of a proposal that may follow, with the tokens that the constraint forces between its
- * tokens. The walk does not move. Undefined if the constraint does not answer in time.
+ * Returns the allowed part of a proposal, with the tokens that the constraint forces in between.
+ * The walk does not move. Undefined if the constraint does not answer in time.
  */
 export async function legalDraft(
   sequence: Sequence,

@@ -1,11 +1,11 @@
 /**
- * The drafter of an engine, and whether it pays: a drafter, and what was measured on the model when
- * it was opened.
+ * The drafter of an engine, and the measurements that say whether it pays. They are taken on the
+ * model when it is opened.
  *
- * Two things are measured, since they cannot be read from a graph: how much its logits change when
- * a text is cut into other runs, which decides what draws are doubtful; and what a step with drafts
- * costs beside one without, which decides when to stop drafting for a while. The second depends on
- * the machine and on its load, and can only change the speed.
+ * Two quantities are measured, since a graph does not contain them: how much its logits change if a
+ * text is cut into other runs, which decides which draws are doubtful; and the cost of a step with
+ * drafts compared to one without, which decides when to stop drafting for a while. The second
+ * depends on the machine and its load, and affects only the speed.
  */
 
 import { checkOptions, type Fields } from "../../grammar/options.ts"
@@ -17,40 +17,41 @@ import { type Drafter, maxProposed, ProposerDrafter, type SpeculationOptions } f
 /** The drafter of an engine, with its measurements. */
 export interface Speculator {
   readonly drafter: Drafter
-  /** K: most proposed tokens a step. */
+  /** K, the maximum number of proposed tokens per step. */
   readonly tokens: number
-  /** Drafts pause while they do not pay. */
+  /** Whether drafts pause while they do not pay. */
   readonly isAdaptive: boolean
   /**
-   * Bounds how far logits of a draft may lie from those of plain decoding; 0 where the model reads
-   * steps.
+   * Upper bound of the difference between logits of a draft and those of plain decoding; 0 if the
+   * model reads steps.
    */
   readonly rounding: number
-  /** What drafts cost with one sequence, and with all slots taken. */
+  /** The cost of drafts with one sequence, and with all slots in use. */
   readonly costs: readonly [one: DraftCost, all: DraftCost]
 }
 
 /**
- * Differences beyond this share of the largest logit are not rounding: nearly every draw would be
+ * Differences above this share of the largest logit are not rounding: nearly every draw would be
  * doubtful.
  */
 const maxRounding = 0.01
 
-/** Of one step, in milliseconds. */
+/** Duration of one step, in milliseconds. */
 interface DraftCost {
   readonly rows: number
-  /** Without drafts; with drafts of K tokens, their making included. */
+  /** Without drafts, and with drafts of K tokens, including the time to make them. */
   readonly plainMs: number
   readonly draftedMs: number
 }
 
 /**
- * Share of proposed tokens that must be accepted for drafts to pay, with so many sequences running.
+ * Returns the share of proposed tokens that must be accepted so that drafts pay, with so many
+ * sequences running.
  */
 export function breakEvenOf({ costs: [one, all], tokens }: Speculator, rows: number): number {
   const share = all.rows > one.rows ? Math.min(1, (rows - one.rows) / (all.rows - one.rows)) : 0
   const between = (of: (cost: DraftCost) => number): number => of(one) + share * (of(all) - of(one))
-  // A step with drafts must give this many tokens more than one without.
+  // The tokens that a step with drafts must yield in addition to one without.
   const extra = between((cost) => cost.draftedMs) / between((cost) => cost.plainMs) - 1
   return Math.min(0.95, Math.max(0.02, extra / tokens))
 }
@@ -65,8 +66,8 @@ const methodFields = {
 }
 
 /**
- * Throws OptionError on an option that the method does not have, RangeError on an impossible one,
- * ModelError when this model cannot verify drafts.
+ * Opens the drafter and measures. Throws OptionError for an option that the method does not have,
+ * RangeError for an impossible one, ModelError if this model cannot verify drafts.
  */
 export async function openSpeculator(
   options: SpeculationOptions,
@@ -82,7 +83,8 @@ export async function openSpeculator(
   if (method !== "ngram" && method !== "model" && method !== "proposer") {
     throw new RangeError(`speculation.method: ${method} is not ngram, model or proposer`)
   }
-  // Before the long part: prompt lookup and proposers refuse their options here.
+  // This comes before the long measurements, because prompt lookup and proposers check their
+  // options here.
   const drafter =
     method === "ngram"
       ? new ProposerDrafter(() => new NgramProposer(options), "prompt lookup", true)
@@ -111,7 +113,7 @@ export async function openSpeculator(
   }
 }
 
-/** For the log. */
+/** Describes a speculator for the log. */
 export function describeSpeculator(speculator: Speculator): string {
   const { drafter, tokens, rounding, costs } = speculator
   const pays = costs
@@ -125,7 +127,9 @@ export function cannotRewind(model: Model): string {
   return `${model.description}: its cache only grows, so refused tokens cannot be taken out of it; choose a model whose layers keep keys, and the device cpu`
 }
 
-/** Tokens of the probes' text. Any ids do; these are spread over the vocabulary. */
+/**
+ * Returns tokens for the text of the probes. Any ids will do; these are spread over the vocabulary.
+ */
 function probeText(model: Model, count: number): number[] {
   return Array.from(
     { length: Math.min(count, model.contextLength - 1) },
@@ -133,7 +137,10 @@ function probeText(model: Model, count: number): number[] {
   )
 }
 
-/** Bounds how much the model's logits differ by how a text is cut into runs. Fills slot 0. */
+/**
+ * Returns an upper bound of the difference between the model's logits for a text cut into different
+ * runs. Fills slot 0.
+ */
 async function probeRounding(model: Model, tokens: number): Promise<{ rounding: number; scale: number }> {
   const ids = probeText(model, 48)
   let scale = 0
@@ -154,14 +161,14 @@ async function probeRounding(model: Model, tokens: number): Promise<{ rounding: 
     for (let id = 0; id < row.length; id++)
       difference = Math.max(difference, Math.abs(row[id] - expected[id]))
   }
-  // Longer texts differ more than the probe: 48 tokens of the embedded model by 8e-6, 300 by
+  // The difference grows with the text: for the embedded model 48 tokens differ by 8e-6, 300 by
   // 1.4e-5.
   return { rounding: Math.max(8 * difference, 2 ** -20 * scale), scale }
 }
 
 /**
- * Median time of a step of so many sequences with so many tokens each, in the middle of a text.
- * Fills the slots.
+ * Returns the median time of a step of so many sequences with so many tokens each, in the middle of
+ * a text. Fills the slots.
  */
 export async function probeMs(model: Model, rows: number, tokens: number): Promise<number> {
   const ids = probeText(model, 64 + tokens)

@@ -6,24 +6,24 @@
  */
 
 /**
- * Node 0 is the root; N is the count of nodes, at most one more than the strings have units. Time
- * and memory to build it are linear in the units.
+ * Node 0 is the root; N is the number of nodes, at most one more than the strings have units.
+ * Building it takes time and memory linear in the units.
  */
 export class StringAutomaton {
   /** Length of the string that node n spells. Shape [N]. */
   readonly depth: Int32Array
-  /** Index of the string that ends at node n, −1: none. Shape [N]. */
+  /** Index of the string that ends at node n, or −1. Shape [N]. */
   readonly ends: Int32Array
   /**
-   * The longest proper suffix of node n that is one of the strings, as a node; 0: none. Shape [N].
+   * The node of the longest proper suffix of node n that is one of the strings, or 0. Shape [N].
    */
   readonly shorter: Int32Array
   readonly strings: readonly string[]
-  /** Node and unit, see `edge` → the node that follows. */
+  /** The next node for a node and a unit; the key is made by `edge`. */
   private readonly edges = new Map<number, number>()
-  /** The longest proper suffix of node n that is a node. Shape [N]. */
+  /** The node of the longest proper suffix of node n that is a node. Shape [N]. */
   private readonly fallback: Int32Array
-  /** Whether an edge leaves node n. Shape [N]. */
+  /** 1 if an edge leaves node n. Shape [N]. */
   private readonly isInner: Uint8Array
   private nodeCount = 1
 
@@ -36,8 +36,8 @@ export class StringAutomaton {
     this.shorter = new Int32Array(unitCount + 1)
     this.fallback = new Int32Array(unitCount + 1)
     this.isInner = new Uint8Array(unitCount + 1)
-    // Unit by unit, all strings at once: a suffix is shorter than its string, so its node exists
-    // before it is needed.
+    // All strings advance together, unit by unit: a suffix is shorter than its string, so its node
+    // exists before it is needed.
     const nodes = new Int32Array(strings.length)
     let longer = [...strings.keys()]
     for (let depth = 0; longer.length > 0; depth++) {
@@ -50,7 +50,7 @@ export class StringAutomaton {
     }
   }
 
-  /** The node after one more unit, below 65,536. */
+  /** Returns the node after one more unit, which is below 65,536. */
   next(node: number, unit: number): number {
     for (let at = node; ; at = this.fallback[at]) {
       const to = this.edges.get(edge(at, unit))
@@ -60,14 +60,14 @@ export class StringAutomaton {
   }
 
   /**
-   * The node to continue from if no string that ends here counted: a string that no other one
-   * extends is over.
+   * Returns the node to continue from if none of the strings that end here counted. A string that
+   * cannot be extended to another one is dropped.
    */
   settle(node: number): number {
     return this.isInner[node] === 1 ? node : this.fallback[node]
   }
 
-  /** Returns the node behind `unit` after `node`, which is made if missing. */
+  /** Returns the node after `unit` at `node`, which is created if it is missing. */
   private insert(node: number, unit: number): number {
     const known = this.edges.get(edge(node, unit))
     if (known !== undefined) return known

@@ -2,15 +2,15 @@
  * Text at the end of an output that waits until it may be sent: a queue of pieces.
  *
  * The waiting text can be as long as a stop string, or as a text without a space, and a token adds
- * a few units to it. Concatenating and slicing one string at each token would cost its whole length
- * each time; here each unit is added and removed once.
+ * a few units to it. Concatenating and slicing one string at each token would take time linear in
+ * its length each time; here each unit is added and removed once.
  */
 
 export class HeldText {
   /** Number of waiting units. */
   length = 0
   private readonly pieces: string[] = []
-  /** Pieces before this one, and units of it before this one, have been taken. */
+  /** Number of pieces that have been taken, and of units of the next piece that have been taken. */
   private first = 0
   private offset = 0
 
@@ -20,7 +20,7 @@ export class HeldText {
     this.length += text.length
   }
 
-  /** Removes and returns the first `count` units, or all if there are fewer. Linear in them. */
+  /** Removes and returns the first `count` units, or all if there are fewer. Linear in `count`. */
   take(count: number): string {
     let left = Math.min(count, this.length)
     this.length -= left
@@ -36,7 +36,7 @@ export class HeldText {
     return taken.join("")
   }
 
-  /** Forgets the pieces that were taken, once they are half of all. */
+  /** Removes the pieces that were taken, once they are half of all pieces. */
   private advance(): void {
     this.offset = 0
     this.first++

@@ -1,11 +1,11 @@
 /**
- * When is a JSON text complete? For output without a grammar; the grammar of a constrained output
- * says so itself.
+ * Finds out when a JSON text is complete, for output without a grammar. For a constrained output
+ * the grammar itself decides that.
  *
- * A pushdown automaton for RFC 8259, one UTF-16 unit a step: a state for the place inside the
- * current value and a list of open brackets. It never looks back, so any cut of the text into
- * pieces gives the same answer. A number at the top ends only by the unit after it (or by the end
- * of the stream), since `1` may become `12`.
+ * A pushdown automaton for RFC 8259 reads one UTF-16 unit per step. It has a state for the position
+ * inside the current value, and a list of open brackets. It never looks back, so any cut of the
+ * text into pieces gives the same answer. A number at the top level ends only with the next unit
+ * (or the end of the stream), since `1` may become `12`.
  */
 
 /** State of a text: the beginning of a JSON value, a whole one, or neither. */
@@ -14,8 +14,8 @@ export type JsonStatus = "incomplete" | "complete" | "invalid"
 export interface JsonVerdict {
   status: JsonStatus
   /**
-   * Units up to and with the last of the value; for `invalid` the offset of the unit that cannot
-   * be.
+   * Number of units up to the end of the value; for `invalid`, the offset of the unit that is not
+   * allowed.
    */
   end: number
 }
@@ -47,26 +47,26 @@ type Place =
 
 const numberEnds: ReadonlySet<Place> = new Set(["zero", "integer", "fraction", "exponentDigits"])
 
-/** Finds when a text that comes in pieces is a whole JSON value. O(1) a unit. */
+/** Finds when a text that comes in pieces is a complete JSON value. O(1) a unit. */
 export class JsonWatch {
   private readonly lead: "strict" | "skip"
   private place: Place = "lead"
   /** Open brackets: "{" or "[", outermost first. */
   private readonly open: string[] = []
-  /** The string being read is a name. */
+  /** Whether the string being read is a name. */
   private isKey = false
-  /** What is left of `true`, `false` or `null`; of `\uXXXX` the count of digits. */
+  /** The rest of `true`, `false` or `null`; for `\uXXXX`, one unit for each digit read. */
   private rest = ""
   private digits = 0
   private offset = 0
   private end = 0
 
-  /** `skip` ignores all text before the first `{` or `[`; `strict` allows whitespace only. */
+  /** `skip` ignores all text before the first `{` or `[`; `strict` allows only white space. */
   constructor(lead: "strict" | "skip" = "strict") {
     this.lead = lead
   }
 
-  /** Reads more text. Once complete or invalid, the verdict stays. */
+  /** Reads more text. Once the verdict is complete or invalid, it does not change. */
   push(text: string): JsonVerdict {
     for (let at = 0; at < text.length && this.place !== "done" && this.place !== "dead"; at++) {
       this.place = this.step(text[at])
@@ -75,7 +75,7 @@ export class JsonWatch {
     return this.verdict()
   }
 
-  /** The verdict when no more text comes: a number at the top is complete now. */
+  /** Returns the verdict at the end of the text: a number at the top level is now complete. */
   finish(): JsonVerdict {
     if (this.open.length === 0 && numberEnds.has(this.place)) {
       this.end = this.offset
@@ -90,7 +90,7 @@ export class JsonWatch {
     return { status: "incomplete", end: this.offset }
   }
 
-  /** The place after one more unit. */
+  /** Returns the state after one more unit. */
   private step(unit: string): Place {
     switch (this.place) {
       case "lead":
@@ -154,7 +154,7 @@ export class JsonWatch {
       case "zero":
       case "integer":
         if (isDigit && this.place === "integer") return this.place
-        // `01` is malformed, not a number followed by something.
+        // `01` is malformed; it is not a number followed by other text.
         if (isDigit) return this.die()
         if (unit === ".") return "point"
         break
@@ -164,7 +164,7 @@ export class JsonWatch {
         break
     }
     if (isExponent && this.place !== "exponentDigits") return "exponent"
-    // The unit after a number belongs to what encloses it.
+    // The unit after a number belongs to the enclosing value.
     this.place = this.endValue(0)
     return this.place === "after" ? this.step(unit) : this.place
   }
@@ -198,7 +198,10 @@ export class JsonWatch {
     return this.endValue(1)
   }
 
-  /** `count` is 1 when the current unit belongs to the value, 0 when it is the one after it. */
+  /**
+   * Ends a value. `count` is 1 if the current unit belongs to the value, 0 if it is the one after
+   * it.
+   */
   private endValue(count: number): Place {
     if (this.open.length > 0) return "after"
     this.end = this.offset + count

@@ -1,25 +1,25 @@
 /**
- * An output that only repeats itself: its last tokens are `count` times the same pattern of `min`
- * to `max` tokens.
+ * Detects an output that only repeats itself: its last tokens are the same pattern of `min` to
+ * `max` tokens, `count` times.
  *
- * For each length p it is enough to know how many of the last tokens equal the one p before: count
- * · p − p of them, and the pattern stands there `count` times. O(max − min) a token.
+ * For each length p it is enough to know how many of the last tokens equal the token p before them:
+ * if there are count · p − p of these, the pattern occurs `count` times. O(max − min) a token.
  */
 
 import { RequestError } from "../errors.ts"
 
 export interface RepetitionOptions {
-  /** Tokens of the pattern: fewest (default 1) and most. */
+  /** Minimum (default 1) and maximum number of tokens of the pattern. */
   min?: number | null
   max: number
-  /** How often it must stand there, at least 2. */
+  /** How often the pattern must occur in a row, at least 2. */
   count: number
 }
 
-/** Tokens of a pattern. */
+/** Maximum tokens of a pattern. */
 export const maxPattern = 1024
 
-/** Throws RequestError on an empty range. */
+/** Returns the options with their defaults. Throws RequestError for an empty range. */
 export function checkRepetition(options: RepetitionOptions): Required<RepetitionOptions> & { min: number } {
   const { max, count } = options
   const min = options.min ?? 1
@@ -43,7 +43,10 @@ export class Repetition {
   private readonly max: number
   private readonly count: number
   private readonly tokens: number[] = []
-  /** At p − min: how many of the last tokens equal the one p before. Shape [max − min + 1]. */
+  /**
+   * At index p − min: how many of the last tokens equal the token p before them. Shape [max − min +
+   * 1].
+   */
   private readonly runs: Int32Array
 
   constructor({ min, max, count }: { min: number; max: number; count: number }) {
@@ -53,7 +56,7 @@ export class Repetition {
     this.runs = new Int32Array(max - min + 1)
   }
 
-  /** Whether with this token the pattern stands there often enough. */
+  /** Adds a token. Returns whether the pattern now occurs often enough. */
   push(token: number): boolean {
     const { tokens, runs, min, max, count } = this
     let found = false

@@ -1,12 +1,13 @@
 /**
- * Regular expressions that end an output: at the first place where the text written so far ends
+ * Regular expressions that end an output: at the first position where the text written so far ends
  * with a match.
  *
- * Each position begins a thread, a state of the pattern's automaton and the place where it began;
- * of threads in one state the earliest is kept, so there are never more than states. The first end
- * wins, and at that end the longest match. The held text begins where the earliest live thread
- * does. Text is read by code points, so the result does not depend on how it was cut into tokens.
- * To `$`, `\b` and lookaheads the text ends where it has been written to.
+ * Each position begins a thread, which is a state of the pattern's automaton and the start
+ * position. Of several threads in one state only the earliest is kept, so there are never more
+ * threads than states. The first end wins, and among the matches that end there the longest. The
+ * held text begins where the earliest live thread began. Text is read by code points, so the result
+ * does not depend on how it was cut into tokens. For `$`, `\b` and lookaheads, the text ends after
+ * the last code point written.
  */
 
 import { compile, type Grammar, GrammarError } from "../../grammar/index.ts"
@@ -15,32 +16,32 @@ import { DeadState, States } from "../../grammar/state.ts"
 import { RequestError } from "../errors.ts"
 
 /**
- * Patterns of a request, UTF-16 units of all of them, and the time that they may take to compile
- * together.
+ * Maximum number of patterns of a request, of UTF-16 units of all of them, and of milliseconds to
+ * compile them together.
  */
 export const maxPatterns = 8
 export const maxPatternUnits = 1_024
 const maxCompileMs = 1_000
-/** Longest match that is found, in UTF-16 units. */
+/** Maximum length of a match, in UTF-16 units. */
 const maxMatch = 256
 
 interface Pattern {
   readonly source: string
   /**
-   * Of a match at the start of the text; of one behind a code point, which is read first: it
-   * decides `^` and `\b`.
+   * The start state for a match at the start of the text; and for a match after a code point, which
+   * is read first, since it decides `^` and `\b`.
    */
   readonly first: States
   readonly later: States
 }
 
-/** The automata, shared by the choices of a request. */
+/** The automata of a request, shared by its choices. */
 export class StopRegexes {
   readonly patterns: readonly Pattern[]
 
   /**
-   * Throws RequestError on more than 8 patterns or more than 1,024 units in all, on one that cannot
-   * be exact, and on one that matches the empty text.
+   * Throws RequestError for more than 8 patterns or more than 1,024 units in all, for a pattern
+   * that cannot be matched exactly, and for one that matches the empty text.
    */
   constructor(patterns: readonly (string | RegExp)[]) {
     if (patterns.length > maxPatterns) {
@@ -67,13 +68,14 @@ function compilePattern(pattern: string | RegExp, name: string, deadline: number
   const source = sourceOf(pattern)
   const flags = typeof pattern === "string" ? "" : pattern.flags
   if (source === "") throw invalid(`${name} is empty: leave it out`)
-  // Inside a class `(?<=` is four characters.
+  // The pattern removes escapes and classes first: inside a class, `(?<=` is four ordinary
+  // characters.
   if (/\(\?<[=!]/.test(source.replace(/\\.|\[(?:\\.|[^\]\\])*\]/gs, ""))) {
     throw invalid(`${name}: lookbehind is not supported: write what comes before into the pattern`)
   }
   let grammars: Grammar[]
   try {
-    // Inside a group the malformed pattern `a)|(b` would become two patterns.
+    // The group makes a malformed pattern fail: inside a group `a)|(b` would be two valid patterns.
     const group = groupOf(source, flags, "")
     grammars = [group, `[^]${group}`].map((each) => {
       const limits = { compileMs: Math.max(1, deadline - performance.now()) }
@@ -100,22 +102,22 @@ const encoder = new TextEncoder()
 
 export interface RegexMatch {
   readonly source: string
-  /** Unit of the whole text at which the match begins. */
+  /** Offset in the whole text of the unit at which the match begins. */
   readonly start: number
 }
 
-/** The place of one output in the automata. */
+/** The states of the automata for one output. */
 export class RegexWatch {
   /** Matches that end at the last code point read, the longest first. */
   found: RegexMatch[] = []
   private readonly patterns: readonly Pattern[]
   /**
-   * By pattern: state → where its earliest thread began. Those of `first` and of `later` are kept
-   * apart.
+   * For each pattern a map from each state to the start of its earliest thread. Threads of `first`
+   * and of `later` are kept separately.
    */
   private readonly firsts: Map<number, number>[]
   private readonly laters: Map<number, number>[]
-  /** Units read. */
+  /** Number of units read. */
   private position = 0
   private before: Uint8Array | undefined
 
@@ -152,7 +154,7 @@ export class RegexWatch {
     this.position = end
   }
 
-  /** Units at the end of the text that a match could still take. */
+  /** Number of units at the end of the text that a match could still include. */
   get depth(): number {
     let start = this.position
     for (const threads of [...this.firsts, ...this.laters]) {

@@ -1,11 +1,11 @@
 /**
- * Stop strings: where an output ends because of its text. Stop patterns (`stopregex.ts`) are
- * watched along with them.
+ * Stop strings, which end an output because of its text. Stop patterns (`stopregex.ts`) are
+ * searched at the same time.
  *
- * An automaton over UTF-16 units (`automaton.ts`) finds the earliest end of any stop string, the
- * longest where several end together: so the result does not depend on how the text was cut into
- * tokens. The automaton's depth is the length of the longest suffix that could still become a stop
- * string: exactly that much is held back, and sent text is never retracted.
+ * An automaton over UTF-16 units (`automaton.ts`) finds the earliest end of any stop string, and
+ * the longest string if several end together, so the result does not depend on how the text was cut
+ * into tokens. The automaton's depth is the length of the longest suffix that could still become a
+ * stop string. Exactly that many units are held back, and sent text is never retracted.
  */
 
 import { RequestError } from "../errors.ts"
@@ -13,15 +13,15 @@ import { StringAutomaton } from "./automaton.ts"
 import { HeldText } from "./heldtext.ts"
 import type { RegexMatch } from "./stopregex.ts"
 
-/** Stop strings of a request, and UTF-16 units of all of them. */
+/** Maximum number of stop strings of a request, and of UTF-16 units of all of them. */
 export const maxStops = 64
 export const maxStopUnits = 4_096
 
 /** The stop strings of a request, as an automaton that its choices share. */
 export class StopStrings extends StringAutomaton {
   /**
-   * Throws RequestError on an empty or malformed string, and on more than 64 or more than 4,096
-   * units in all.
+   * Throws RequestError for an empty or malformed string, and for more than 64 strings or more than
+   * 4,096 units in all.
    */
   constructor(strings: readonly string[]) {
     if (strings.length > maxStops) throw refused(`: ${strings.length} strings are more than ${maxStops}`)
@@ -46,23 +46,23 @@ function refused(what: string): RequestError {
 export interface StopStep {
   /** Text that may be sent now. */
   text: string
-  /** The stop string, or the source of the pattern, that ended the output; or null. */
+  /** The stop string that ended the output, or the source of the pattern; otherwise null. */
   stop: string | null
 }
 
 /**
- * Patterns that are watched along with the strings: `RegexWatch`, or its results from another
+ * Patterns that are searched together with the strings: a `RegexWatch`, or its results from another
  * thread.
  */
 export interface PatternWatch {
   /** Matches that end at the last code point read, the longest first. */
   readonly found: readonly RegexMatch[]
-  /** Units at the end of the text that a match could still take. */
+  /** Number of units at the end of the text that a match could still include. */
   readonly depth: number
   push(point: string): void
 }
 
-/** The position of one output in the automaton, with the text that is held back. */
+/** The state of one output in the automaton, with the text that is held back. */
 export class StopWatch {
   private readonly stops: StopStrings
   private readonly includesStop: boolean
@@ -70,13 +70,13 @@ export class StopWatch {
   private readonly regexes: PatternWatch | undefined
   private node = 0
   private readonly held = new HeldText()
-  /** Units that were read, and of them those that were sent. */
+  /** Number of units that were read, and number of those that were sent. */
   private readCount = 0
   private sentCount = 0
 
   /**
-   * `counts(length, stop)` says whether `stop` may end the output behind its first `length` units,
-   * and is asked wherever one was found; without it, every stop string counts.
+   * `counts(length, stop)` returns whether `stop` may end the output after its first `length`
+   * units, and is called for every stop that was found; without it, every stop string counts.
    */
   constructor(
     stops: StopStrings,
@@ -93,7 +93,7 @@ export class StopWatch {
   }
 
   /**
-   * Reads more of the output, whole code points. After a stop nothing may be pushed. Linear in the
+   * Reads more of the output, in whole code points. Must not be called after a stop. Linear in the
    * text.
    */
   push(text: string): StopStep {
@@ -120,7 +120,7 @@ export class StopWatch {
     return this.release(this.held.length)
   }
 
-  /** The longest stop that ends with unit `at` of the text being read, and counts. */
+  /** Returns the longest stop that ends with unit `at` of the text being read and counts. */
   private found(text: string, at: number): { cut: number; stop: string } | undefined {
     const { ends, shorter, depth, strings } = this.stops
     const end = this.readCount

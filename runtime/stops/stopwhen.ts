@@ -1,20 +1,23 @@
 /**
- * Ends of unconstrained text by its structure: a whole JSON value, a whole XML element, a whole
- * tool call.
+ * Ends unconstrained text by its structure: after a whole JSON value, a whole XML element, or a
+ * whole tool call.
  *
- * Text around it is skipped: JSON begins at a `{` or `[`, XML at a tag, a tool call's JSON behind
- * its trigger. A candidate that turns out to be malformed is text too, and the watch restarts at
- * the unit that did not fit. No text is held back: an end is known with its last unit.
+ * Text around it is skipped: JSON begins at a `{` or `[`, XML at a tag, a tool call's JSON after
+ * its trigger. If a candidate turns out to be malformed it is text too, and the watch restarts at
+ * the unit that did not fit. No text is held back: an end is recognized with its last unit.
  */
 
 import { type JsonVerdict, JsonWatch } from "./jsonwatch.ts"
 import { XmlWatch } from "./xmlwatch.ts"
 
 export const stopWhenKinds = ["json", "xml", "tool_call"] as const
-/** What ends a text: the first whole JSON object or array, XML element, or JSON of a tool call. */
+/**
+ * The structure that ends a text: the first whole JSON object or array, XML element, or JSON of a
+ * tool call.
+ */
 export type StopWhenKind = (typeof stopWhenKinds)[number]
 
-/** What the models that write calls as JSON put before it, and the units of the longest of them. */
+/** The triggers that models write before a call in JSON, and the length of the longest of them. */
 const callTrigger = /<tool_call>|\[TOOL_CALLS\]|<function_call>|<\|python_tag\|>/
 const maxTriggerUnits = "<function_call>".length
 
@@ -26,7 +29,7 @@ interface TextWatch {
 export class StopWhen {
   readonly kind: StopWhenKind
   private watch: TextWatch
-  /** Units of the text before the watch began, and units read. */
+  /** Number of units of the text before the current candidate, and number of units read. */
   private base = 0
   private position = 0
 
@@ -36,8 +39,8 @@ export class StopWhen {
   }
 
   /**
-   * Units of the whole text up to which the output goes; −1: it goes on. Where nothing `counts` it
-   * always goes on.
+   * Returns the length of the text at which the output ends; −1 if it continues. If `counts` is
+   * false it always continues.
    */
   push(text: string, counts: boolean): number {
     const start = this.position
@@ -59,10 +62,10 @@ function makeWatch(kind: StopWhenKind): TextWatch {
   return kind === "xml" ? new XmlWatch() : new CallWatch()
 }
 
-/** A trigger, then a JSON value. */
+/** Watches for a trigger, followed by a JSON value. */
 class CallWatch implements TextWatch {
   private json: JsonWatch | undefined
-  /** The last units, in which a trigger may have begun. */
+  /** The last units, which may be the beginning of a trigger. */
   private tail = ""
   private offset = 0
 
@@ -70,7 +73,7 @@ class CallWatch implements TextWatch {
     let rest = text
     if (!this.json) {
       const whole = this.tail + text
-      // One search for all of them ends at the first: the text behind it is read once.
+      // One search for all triggers finds the first, so the text after it is read only once.
       const found = callTrigger.exec(whole)
       if (!found) {
         this.offset += text.length

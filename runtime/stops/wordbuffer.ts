@@ -1,9 +1,9 @@
 /**
- * Text held back to the end of a word, for readers who must not see half of one.
+ * Holds text back until the end of a word, for readers who must not see half of one.
  *
- * Sent is what ends at the last space; all of it when it ends with a newline or with a character of
- * a script that has no spaces between words. What is held has neither, so only new text is
- * searched.
+ * All text up to the last space is sent; if the text ends with a newline or with a character of a
+ * script that has no spaces between words, all of it is sent. The held text contains neither, so
+ * only new text is searched.
  */
 
 import { HeldText } from "./heldtext.ts"
@@ -20,7 +20,7 @@ export class WordBuffer {
     return end === 0 ? "" : this.held.take(heldCount + end)
   }
 
-  /** The rest, at the end of the text. */
+  /** Returns the rest, at the end of the text. */
   flush(): string {
     return this.held.take(this.held.length)
   }

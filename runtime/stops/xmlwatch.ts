@@ -1,10 +1,10 @@
 /**
- * When is an XML element complete? For output without a grammar.
+ * Finds out when an XML element is complete, for output without a grammar.
  *
  * An automaton over UTF-16 units with a stack of open tags. Comments, CDATA sections, processing
- * instructions and declarations are passed over, quoted attribute values too; an element may close
- * itself. Text before the first tag is skipped. Well-formedness beyond the balance of tags is not
- * checked (XML 1.0, sections 2.4 to 2.7, 3.1).
+ * instructions and declarations are skipped, and so are quoted attribute values; an element may
+ * close itself. Text before the first tag is skipped. Apart from the balance of tags,
+ * well-formedness is not checked (XML 1.0, sections 2.4 to 2.7, 3.1).
  */
 
 import type { JsonVerdict } from "./jsonwatch.ts"
@@ -38,15 +38,15 @@ const endOf: Partial<Record<Place, string>> = {
 export class XmlWatch {
   private place: Place = "text"
   private readonly open: string[] = []
-  /** Of the tag being read. */
+  /** Name of the tag being read. */
   private name = ""
   private quote = ""
-  /** What was read since the place was entered, as far as it matters. */
+  /** The units read since the state was entered, as far as they are needed. */
   private recent = ""
   private offset = 0
   private end = 0
 
-  /** Reads more text. Once complete or invalid, the verdict stays. */
+  /** Reads more text. Once the verdict is complete or invalid, it does not change. */
   push(text: string): JsonVerdict {
     for (let at = 0; at < text.length && this.place !== "done" && this.place !== "dead"; at++) {
       this.place = this.step(text[at])
@@ -68,7 +68,7 @@ export class XmlWatch {
         if (unit === "?") return "instruction"
         if (unit === "/") return this.open.length > 0 ? "closeName" : "text"
         if (isNameStart(unit)) return this.readName(unit)
-        // Before the first tag a < is text.
+        // Before the first tag, < is text.
         return this.open.length > 0 ? this.die() : unit === "<" ? "markup" : "text"
       case "name":
         if (isName(unit)) return this.readName(unit)

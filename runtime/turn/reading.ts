@@ -1,8 +1,9 @@
 /**
- * One answer's text → its contents: reasoning, text and calls, as they come and as a whole.
+ * Splits one answer's text into its contents: reasoning, text and calls, both while they come and
+ * as a whole.
  *
- * A piece of text may have several contents, or none yet. Its tokens and their log-probabilities go
- * with the first content from it on, so that none is lost or counted twice.
+ * A piece of text may have several contents, or none yet. Its tokens and their log-probabilities
+ * are attached to the next content, so that none is lost or counted twice.
  */
 import { TimeError, withinTime } from "../../grammar/deadline.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
@@ -15,7 +16,7 @@ import type { TokenLogprobs } from "../../sampler/index.ts"
 import type { CertaintySpan } from "../fields/certainty.ts"
 import type { ToolCall } from "./options.ts"
 
-/** The contents of an answer, as in its stream. */
+/** The contents of an answer, as a stream emits them. */
 export type TurnPiece =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
@@ -26,40 +27,41 @@ export type TurnPiece =
   /** The call is whole. */
   | { type: "called"; index: number }
 
-/** Tokens that a piece stands for. */
+/** The tokens of a piece. */
 export interface Carried {
   tokens: number[]
   logprobs?: TokenLogprobs[]
-  /** How sure the model was of the tokens; all pieces of a text have it. */
+  /** How sure the model was of the tokens; all pieces of a text have the same value. */
   certainty?: CertaintySpan
 }
 
 /**
- * Milliseconds for which the schemas of tools may be evaluated in one piece of text, since that
- * blocks the event loop.
+ * Maximum milliseconds for which the schemas of tools may be evaluated for one piece of text, since
+ * that blocks the event loop.
  */
 const maxAskMs = 25
 
 export class TurnReading {
   /**
-   * The schemas of the tools take too long to be evaluated here: the rest is read in another thread
-   * when the text is over.
+   * Whether the schemas of the tools take too long to be evaluated here. Then the rest is read in
+   * another thread after the text has ended.
    */
   isSlow = false
-  /** Tokens of the reasoning, its tags among them. */
+  /** Number of tokens of the reasoning, including its tags. */
   reasoningTokens = 0
   private readonly style: Style
   private readonly reader: TurnReader
   private readonly said: TurnEvent[] = []
   private readonly ids: string[] = []
   private carried: Carried = { tokens: [] }
-  /** Tokens whose content is not known yet. */
+  /** Tokens that no content contains yet. */
   private unread = 0
   private readonly turnEnd: string
   private readonly bytesOf: (token: number) => number
 
   /**
-   * `bytesOf`: how many bytes of the text a token writes. `endNames`: of the tokens that end texts.
+   * `bytesOf`: returns how many bytes of the text a token writes. `endNames`: names of the tokens
+   * that end texts.
    */
   constructor(turn: Turn, bytesOf: (token: number) => number, endNames: readonly string[] = []) {
     this.style = styleOf(turn.style)
@@ -68,7 +70,7 @@ export class TurnReading {
     this.bytesOf = bytesOf
   }
 
-  /** Reads on. */
+  /** Reads a further piece of the text. */
   feed(text: string, carried: Carried): (TurnPiece & Carried)[] {
     this.carried.tokens.push(...carried.tokens)
     if (carried.logprobs) {
@@ -84,16 +86,17 @@ export class TurnReading {
     const events = this.inTime(() => this.reader.feed(text))
     const isMixed = events[0]?.type === "reasoning" && events.at(-1)?.type !== "reasoning"
     const pieces = this.pieces(events)
-    // A forced run may hold the end of the reasoning and what follows it.
+    // A forced run may contain the end of the reasoning and tokens after it.
     if (isMixed) this.reasoningTokens -= this.tokensBehind(text, carried.tokens)
-    // The content behind the last piece of these tokens is still to come.
+    // The content after the last piece of these tokens is still to come.
     if (certainty && pieces.length > 0 && !endsAlike(text, pieces)) this.carried.certainty = certainty
     return pieces
   }
 
   /**
-   * The text is over. `end`: the control token that ended it, which may be a part of the last call
-   * or message. `isWhole`: the grammar was complete, so what is open only lacks such a token.
+   * Ends the text. `end`: the control token that ended it, which may be a part of the last call or
+   * message. `isWhole`: whether the grammar was complete, so that an open content only lacks such a
+   * token.
    */
   end(end: string | undefined, isWhole: boolean): (TurnPiece & Carried)[] {
     const isOwn = end !== undefined && this.reader.waitsFor(end)
@@ -101,7 +104,10 @@ export class TurnReading {
     return this.isSlow ? [] : this.closed(this.pieces(events), isWhole)
   }
 
-  /** Ends a text that was read in another thread. Returns the contents that are still missing. */
+  /**
+   * Ends a text that was read in another thread. Returns the contents that were not returned
+   * before.
+   */
   complete(read: ReadTurn, isWhole: boolean): (TurnPiece & Carried)[] {
     const said = gather(this.said)
     const { reasoning, text } = said
@@ -139,14 +145,14 @@ export class TurnReading {
     }
   }
 
-  /** Tokens that no content has carried. */
+  /** Returns the tokens that no content has contained, and forgets them. */
   takeCarried(): Carried {
     const { carried } = this
     this.carried = { tokens: [] }
     return carried
   }
 
-  /** How many of the tokens of `text` begin behind the end of the reasoning. */
+  /** Returns how many of the tokens of `text` begin after the end of the reasoning. */
   private tokensBehind(text: string, tokens: readonly number[]): number {
     const at = this.turnEnd === "" ? -1 : text.indexOf(this.turnEnd)
     if (at < 0) return 0
@@ -159,7 +165,7 @@ export class TurnReading {
     return count
   }
 
-  /** All contents so far. */
+  /** Returns all contents so far. */
   get turn(): { text: string; reasoning: string; toolCalls: ToolCall[] } {
     const { text, reasoning, calls } = gather(this.said)
     const toolCalls = calls.map(({ name, isCustom, arguments: args, isComplete }, i) => {
@@ -190,14 +196,14 @@ export class TurnReading {
 
 const encoder = new TextEncoder()
 
-/** Whether the last of the pieces that a text gave ends as the text does. */
+/** Returns whether the last of a text's pieces ends like the text. */
 function endsAlike(text: string, pieces: readonly TurnPiece[]): boolean {
   const last = pieces.at(-1)
   if (last === undefined || !("text" in last)) return true
   return text.endsWith(last.text) || last.text.endsWith(text)
 }
 
-/** An id that no other call has, in the form that the style's templates want. */
+/** Returns an id that no other call has, in the form that the style's templates need. */
 function newId({ blocks }: Style): string {
   const random = crypto.randomUUID().replaceAll("-", "")
   const length = blocks.map(({ call }) => letterCount(call)).find((count) => count !== null)

@@ -1,5 +1,6 @@
 /**
- * The tool loop: answer, call, answer again, until an answer has no calls.
+ * The tool loop: the model answers, its calls are run, and it answers again, until an answer has no
+ * calls.
  *
  * The calls of a turn run at the same time. An error of a tool is sent to the model as the tool's
  * result, so that it can correct the call. Arguments satisfy the tool's schema, and have passed its
@@ -14,16 +15,19 @@ import type { Message } from "../model/template.ts"
 import { readConstraint, type StandardSchema } from "../schema.ts"
 import type { ToolCall } from "./options.ts"
 
-/** A tool as a function: what it is for, what it takes, and what it does. */
+/** A tool as a function: its description, its arguments' schema, and the function to run. */
 export interface RunTool {
   readonly description?: string
-  /** Of its arguments: JSON Schema, or any object with `~standard`. Default: it takes none. */
+  /**
+   * Schema of the arguments: a JSON Schema, or any object with `~standard`. Default: there are no
+   * arguments.
+   */
   readonly schema?: unknown
   // biome-ignore lint/suspicious/noExplicitAny: the arguments are typed where the tool is written
   execute(args: any): unknown
 }
 
-/** A tool whose arguments have the type that its schema makes of them. */
+/** Defines a tool. The type of its arguments follows from its schema. */
 export function tool<Args>(
   made: Omit<RunTool, "schema" | "execute"> & {
     readonly schema: StandardSchema<Args>
@@ -36,7 +40,7 @@ export function tool<Args>(
 /** Options of a run. */
 export interface RunOptions extends Omit<GenerateOptions, "tools" | "n"> {
   readonly tools: Readonly<Record<string, RunTool>>
-  /** Turns of the model; the last one may not call. Default 8. */
+  /** Maximum number of the model's turns; the last one may not call. Default 8. */
   readonly maxSteps?: number
 }
 
@@ -65,7 +69,10 @@ interface Answering {
   generate(messages: readonly Message[], options: GenerateOptions): Promise<GenerateResult>
 }
 
-/** Rejects as `generate` does, and with RequestError when `maxSteps` is no number of steps. */
+/**
+ * Runs the loop. Rejects as `generate` does, and with RequestError if `maxSteps` is not a valid
+ * number.
+ */
 export async function run(
   engine: Answering,
   prompt: string | readonly Message[],
@@ -88,19 +95,19 @@ export async function run(
     },
   }))
   for (let steps = 1; ; steps++) {
-    // A tool choice holds for the first turn only: with a required call the loop would never end.
+    // A tool choice applies to the first turn only: with a required call the loop would never end.
     const toolChoice = steps === maxSteps ? "none" : steps === 1 ? options.toolChoice : "auto"
     const result = await engine.generate(messages, { ...options, tools: described, toolChoice })
     const { text, toolCalls } = result
     messages.push(assistantMessage(text, toolCalls))
     if (toolCalls.length === 0) return withJson({ ...result, messages, steps })
     messages.push(...(await Promise.all(toolCalls.map((call) => answerOf(call, tools)))))
-    // With a single step the calls are the answer.
+    // With a single step, the calls are returned as the answer.
     if (steps === maxSteps) return withJson({ ...result, messages, steps })
   }
 }
 
-/** Throws OptionError for a tool that has no function, or a field that no tool has. */
+/** Throws OptionError for a tool without a function, or for an unknown field. */
 function checkTool(name: string, given: RunTool): void {
   const within = `tools.${name}`
   checkOptions(given, toolFields, {
@@ -132,7 +139,7 @@ function assistantMessage(text: string, calls: readonly ToolCall[]): Message {
   }
 }
 
-/** Returns the result of a call, for the model. */
+/** Returns the result of a call as the model gets it. */
 async function answerOf(
   { id, name, arguments: args }: ToolCall,
   tools: RunOptions["tools"],

@@ -1,22 +1,22 @@
 /**
- * The reasoning section of one answer: whether the prompt has begun it, or closed it, or leaves it
+ * The reasoning section of one answer: whether the prompt has begun it, has closed it, or leaves it
  * to the model.
  *
- * Templates begin the section at the end of the prompt, or write an empty one where the model is
- * not to think. The prompt decides, since it shows the request in every form: by effort, by
- * variables of the template, or in the text.
+ * Templates begin the section at the end of the prompt, or write an empty one if the model should
+ * not think. The prompt decides, since it shows the request in every form: by effort, by variables
+ * of the template, or in the text.
  */
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 
-/** A request's options of the section. */
+/** The options of a request for the section. */
 export interface SectionOptions {
-  /** The model must not think: the output is the answer from its first token. */
+  /** Whether the model must not think: the output is the answer from its first token. */
   readonly isOff: boolean
-  /** Tokens that the section may take; null: no bound. */
+  /** Maximum tokens of the section; null: no limit. */
   readonly maxTokens: number | null
 }
 
-/** The section of an answer behind a prompt that ends with `tail`; null: there is none. */
+/** Returns the section of an answer to a prompt that ends with `tail`; null if there is none. */
 export function sectionBehind(
   reasoning: Reasoning,
   tail: string,

@@ -1,6 +1,6 @@
 /**
- * Turns whose tools have slow schemas: they are read when they are over, each in a thread of its
- * own, which is ended when its time is over.
+ * Reads turns whose tools have slow schemas. They are read when they are complete, each in its own
+ * thread, which is ended when its time is over.
  */
 import { Worker } from "node:worker_threads"
 import type { ReadTurn } from "../../grammar/tags/styles/read/events.ts"
@@ -12,9 +12,9 @@ import { readWhole, type WholeText } from "./wholereading.ts"
 
 export type SlowAnswer = { readonly read: ReadTurn } | { readonly error: PackedError }
 
-/** Milliseconds for one turn, its thread's start among them. */
+/** Maximum milliseconds for one turn, including the start of its thread. */
 const maxReadMs = 10_000
-/** Number of turns that are read at once. */
+/** Maximum number of turns that are read at once. */
 const maxThreads = 2
 
 export class SlowReading {
@@ -24,12 +24,14 @@ export class SlowReading {
   private running = 0
   private isClosed = false
 
-  /** Without threads turns are read here. */
+  /** `hasThreads`: if false, turns are read in this thread. */
   constructor(hasThreads: boolean) {
     this.hasThreads = hasThreads
   }
 
-  /** Rejects with the error of the reading, and with ModelError where it takes too long. */
+  /**
+   * Reads a turn. Rejects with the error of the reading, and with ModelError if it takes too long.
+   */
   async read(text: WholeText): Promise<ReadTurn> {
     if (!this.hasThreads) return readWhole(text)
     if (this.running === maxThreads) await new Promise<void>((resolve) => this.waiting.push(resolve))
@@ -52,7 +54,7 @@ export class SlowReading {
   private async readApart(text: WholeText): Promise<ReadTurn> {
     const worker = new Worker(packageFile("dist/runtime/turn/slowworker.js"), {
       workerData: text,
-      // Not this process's flags: a thread refuses some of them.
+      // Flags of this process are not passed on, since a thread refuses some of them.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     })

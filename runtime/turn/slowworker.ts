@@ -1,5 +1,6 @@
 /**
- * The thread of `slowreading.ts`: one text in, what it says or the error out. Started from `dist`.
+ * The code of the thread of `slowreading.ts`: it takes one text and answers with its contents or
+ * the error. It is started from `dist`.
  */
 import { parentPort, workerData } from "node:worker_threads"
 import { packError } from "../guides/protocol.ts"

@@ -1,8 +1,9 @@
 /**
- * Which tool-call style a model writes and how it marks its reasoning, as its chat template tells.
+ * Finds out from a model's chat template in which style it writes tool calls and how it marks its
+ * reasoning.
  *
  * A template shows the model the calls of earlier turns in the form in which it must write its own.
- * The forms are recognised by spellings that no other family uses.
+ * The forms are recognized by spellings that no other family uses.
  */
 import { styleOf } from "../../grammar/tags/styles/all.ts"
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
@@ -11,7 +12,7 @@ import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 export interface ModelStyle {
   /** The name of its tool-call style. */
   readonly style: string
-  /** The section before the answer; null: the model is not known to write its reasoning. */
+  /** The section before the answer; null if it is unknown how the model writes its reasoning. */
   readonly reasoning: Reasoning | null
 }
 
@@ -50,7 +51,7 @@ const signs: readonly (readonly [style: string, ...spellings: readonly RegExp[]]
   ["llama3_json", /"parameters": /, /<\|start_header_id\|>/],
 ]
 
-/** The style if a template does not mention calls. */
+/** The style if a template contains no form of calls. */
 const defaultStyle = "hermes"
 
 /** Reads the texts of a model's chat templates, joined. */
@@ -61,14 +62,17 @@ export function styleOfTemplate(source: string): ModelStyle {
   return { style, reasoning: reasoningOfTemplate(template, style) }
 }
 
-/** What stands in each tag of some templates is set once, and put in by Python's `format`. */
+/**
+ * Some templates set their tags once as variables and insert them with Python's `format`. Returns
+ * the template with these tags inserted.
+ */
 function spelledOut(template: string): string {
   const variable = /'[^']*\{\}[^']*'\.format\((\w+)\)/.exec(template)?.[1]
   const mark = new RegExp(`set ${variable} = '([^']*)'`).exec(template)?.[1]
   return mark === undefined ? template : template.replaceAll("{}", mark)
 }
 
-/** The tags that the template knows; of its own style first. */
+/** Returns the tags that the template contains; those of its own style first. */
 function reasoningOfTemplate(template: string, style: string): Reasoning | null {
   const own = styleOf(style).reasoning
   const known = [own, { begin: "<think>", end: "</think>" }, { begin: "[THINK]", end: "[/THINK]" }]
@@ -76,8 +80,8 @@ function reasoningOfTemplate(template: string, style: string): Reasoning | null 
 }
 
 /**
- * What `--reasoning` says: `auto`: as the template shows; `none`; or `begin,end`. Throws RangeError
- * on anything else.
+ * Reads the option `--reasoning`: `auto`: as in the template; `none`; or `begin,end`. Throws
+ * RangeError for any other text.
  */
 export function readReasoning(said: string, template: ModelStyle): Reasoning | null {
   if (said === "auto") return template.reasoning

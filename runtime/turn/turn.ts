@@ -1,10 +1,10 @@
 /**
- * A request's turn: the model's output as one grammar, from its reasoning to its last call, and the
- * reading of it.
+ * A request's turn: the model's whole output as one grammar, from its reasoning to its last call,
+ * and the reading of it.
  *
- * A turn is made where there are tools, or where the model may think before it answers: then the
- * constraint of the answer stands in the turn's grammar, so that it can neither begin early nor be
- * left out.
+ * A turn is made if there are tools, or if the model may think before it answers. The turn's
+ * grammar then contains the constraint of the answer, so that the answer can neither begin early
+ * nor be left out.
  */
 import { type CompileOptions, GrammarError, type GrammarInput } from "../../grammar/index.ts"
 import { styleOf } from "../../grammar/tags/styles/all.ts"
@@ -21,28 +21,34 @@ import type { ModelStyle } from "./style.ts"
 /** The turn of one request. */
 export interface RequestTurn {
   readonly turn: Turn
-  /** The constraint of the text; null: the text is only read. */
+  /** The constraint of the text; null if the output is not constrained and is only read. */
   readonly constraint: Constraint | null
   /**
-   * There may be calls: they are whole, so the budget's rule completes the turn unless the request
-   * says otherwise.
+   * Whether there may be calls. Calls must be complete, so the budget's rule completes the turn
+   * unless the request says otherwise.
    */
   readonly hasCalls: boolean
-  /** The request itself asks for the budget's rule. */
+  /** Whether the request itself asks for the budget's rule. */
   readonly closes: boolean
-  /** Whether text alone, without a call and a constraint, is an answer that a budget may cut. */
+  /**
+   * Whether a text without calls and without a constraint is an answer, so that a budget may cut
+   * it.
+   */
   readonly isFree: boolean
 }
 
-/** Tokens at the end of a prompt in which the beginning of a reasoning section is looked for. */
+/**
+ * Number of tokens at the end of a prompt in which the beginning of a reasoning section is
+ * searched.
+ */
 const tailTokens = 16
 
-/** Whether a request asks for calls, or has named tools. */
+/** Returns whether a request asks for calls, or has tools. */
 function hasTools({ tools }: TurnOptions): boolean {
   return tools !== undefined && tools !== null && tools.length > 0
 }
 
-/** The chat template's variables for the turn, added to the caller's. */
+/** Returns the chat template's variables for the turn, added to the caller's. */
 export function templateOptionsOf(options: TurnOptions, given: TemplateOptions = {}): TemplateOptions {
   const { tools, toolChoice, toolsInPrompt, reasoningEffort: effort } = options
   const isShown = hasTools(options) && toolChoice !== "none" && toolsInPrompt !== false
@@ -57,7 +63,7 @@ export function templateOptionsOf(options: TurnOptions, given: TemplateOptions =
   }
 }
 
-/** A tool as templates know them: a function, its schema a value. */
+/** Returns a tool in the form for templates: a function with its schema as a value. */
 function shownTool(tool: unknown): unknown {
   if (typeof tool !== "object" || tool === null) return tool
   const { type, custom, function: func, ...rest } = tool as Record<string, unknown>
@@ -82,9 +88,8 @@ function parseSchema(text: string): unknown {
 }
 
 /**
- * Returns the turn of a request behind a prompt, or null if the output is only the answer. Throws
- * GrammarError with a pointer into `tools`, or the field that is wrong as its path, and
- * RequestError.
+ * Returns the turn of a request after a prompt, or null if the output is only the answer. Throws
+ * GrammarError with a pointer into `tools`, or with the wrong field as its path, and RequestError.
  */
 export function openTurn(
   options: TurnOptions,
@@ -95,7 +100,7 @@ export function openTurn(
   const { messages } = styleOf(model.style)
   if (!hasTools(options)) {
     checkNoTools(options)
-    // Without an own form of messages, an answer without calls and without reasoning is text.
+    // If the style has no form for messages, an answer without calls and without reasoning is text.
     if (messages === undefined && (section === null || section === undefined)) return null
   }
   const turn: Turn = {
@@ -125,13 +130,16 @@ export interface TurnContext {
   readonly constraint: Constraint | null
   /** The compiler's options for tools and answer. */
   readonly policies: CompileOptions
-  /** The request asks for the budget's rule. */
+  /** Whether the request asks for the budget's rule. */
   readonly closes: boolean
-  /** Calls of the conversation so far. */
+  /** Number of calls in the conversation so far. */
   readonly callsBefore: number
 }
 
-/** Clients send the other fields with every request; this one asks for something impossible. */
+/**
+ * Throws RequestError for a tool choice that needs tools. Clients send the other fields with every
+ * request, so those are ignored.
+ */
 function checkNoTools({ toolChoice: choice }: TurnOptions): void {
   if (choice === undefined || choice === null || choice === "none" || choice === "auto") return
   throw new RequestError(
@@ -141,7 +149,10 @@ function checkNoTools({ toolChoice: choice }: TurnOptions): void {
   )
 }
 
-/** The section before the answer; undefined: what the messages of the style may hold. */
+/**
+ * Returns the section before the answer; undefined if the form of the style's messages already
+ * contains it.
+ */
 function sectionOf(options: TurnOptions, model: ModelStyle, tail: string): Reasoning | null | undefined {
   const { reasonUntil, reasoningEffort, thinkingTokenBudget } = options
   const asked: SectionOptions = {
@@ -162,7 +173,8 @@ function sectionOf(options: TurnOptions, model: ModelStyle, tail: string): Reaso
   if (messages === undefined) return model.reasoning && sectionBehind(model.reasoning, tail, asked)
   const { begin, ends } = messages.reasoning
   const section = sectionBehind({ begin, end: ends[0] }, tail, asked)
-  // Left to the model and unbounded: that is what the messages of the style say anyway.
+  // A section that the model may omit and that has no limit is already part of the style's
+  // messages.
   return section?.optional && asked.maxTokens === null ? undefined : section
 }
 
@@ -176,7 +188,7 @@ function readBudget(tokens: number | null | undefined): number | null {
   )
 }
 
-/** The end of a prompt as it is spelled, control tokens among it. */
+/** Returns the end of a prompt as text, including control tokens as they are spelled. */
 function tailOf(promptIds: readonly number[], vocabulary: Vocabulary): string {
   return promptIds
     .slice(-tailTokens)
@@ -184,7 +196,7 @@ function tailOf(promptIds: readonly number[], vocabulary: Vocabulary): string {
     .join("")
 }
 
-/** The turn's grammar, with the answer's constraint in it. */
+/** Returns the turn's grammar, which contains the answer's constraint. */
 function turnConstraint(turn: Turn, constraint: Constraint | null, policies: CompileOptions): Constraint {
   const input: GrammarInput = { kind: "tools", ...turn, response_format: answerInput(constraint) }
   return {

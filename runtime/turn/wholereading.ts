@@ -1,7 +1,4 @@
-/**
- * Reads a finished turn at once: the contents of its text, however long the schemas of its tools
- * take.
- */
+/** Reads a finished turn at once, however long the schemas of its tools take. */
 import type { Turn } from "../../grammar/tags/styles/plan.ts"
 import { gather, type ReadTurn } from "../../grammar/tags/styles/read/events.ts"
 import { TurnReader } from "../../grammar/tags/styles/read/reader.ts"

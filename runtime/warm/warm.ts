@@ -1,11 +1,11 @@
 /**
- * Warming up: sample constraints are written through once before the first request.
+ * Warms up: runs sample constraints once before the first request.
  *
- * A JavaScript engine runs code it has not seen slowly, and compiles what is hot beside it, on the
- * same cores. A few hundred milliseconds spent on samples when a vocabulary is loaded take that out
- * of the first requests, and fill the caches that every schema shares: the plain string,
- * punctuation, numbers, common character classes. Grammars in notations of their own run code of
- * their own, so each round has a few of them.
+ * A JavaScript engine runs new code slowly, and compiles hot code at the same time, on the same
+ * cores. If a few hundred milliseconds are spent on samples when a vocabulary is loaded, the first
+ * requests do not pay for that, and the caches that every schema shares are filled: the plain
+ * string, punctuation, numbers, common character classes. Grammars in other notations run other
+ * code, so each round has a few of them.
  */
 import { compile, type Grammar, type GrammarInput } from "../../grammar/index.ts"
 import { isAllowed, Matcher, TokenFsm, type Vocabulary } from "../../mask/index.ts"
@@ -14,27 +14,27 @@ import { sampleRounds } from "./samples.ts"
 const encoder = new TextEncoder()
 
 /**
- * How often a schema is compiled in each round, on either surface by turns. Compiling is short and
- * runs much code, most of which stays cold when a sample is only written through.
+ * Number of times that a schema is compiled in each round, alternately for both surfaces.
+ * Compiling is short and runs much code, most of which stays cold if a sample is compiled only
+ * once.
  */
 const Compilations = 6
 /**
- * The same for a grammar in a notation, whose code no other sample runs: the first one of a hundred
- * lines then takes 2.5 instead of 3.2 ms.
+ * The same for a grammar in another notation, which runs code that no other sample runs: the first
+ * grammar of a hundred lines then takes 2.5 instead of 3.2 ms.
  */
 const NotationCompilations = 16
 
 /**
- * Writes the samples of `rounds` rounds, of which there are three. A round has about 3,500 steps.
- * The first step of all makes tables of the vocabulary (0.5 s over Llama-3's) and the others are
- * short, so that a server can take them one by one between requests; `for (const _ of
- * warmUp(vocabulary));` takes them all.
+ * Runs the samples of at most `rounds` of the three rounds. A round has about 3,500 steps. The very
+ * first step makes tables of the vocabulary (0.5 s for Llama-3's). All others are short, so that a
+ * server can run them one by one between requests; `for (const _ of warmUp(vocabulary));` runs all.
  *
- * Three rounds over the Llama-3 vocabulary take 3.1 s (Node 20, one core of 2026, compilers of V8
- * beside it). Over a fifth of MaskBench a token then takes 10.2 µs on average and the first mask of
- * a schema 158 µs in the median; after one round it is 10.4 and 178, after ten 10.0 and 153. Each
- * sample is compiled several times: compiled once, the median first mask takes a seventh more (four
- * pairs of runs).
+ * Three rounds with the Llama-3 vocabulary take 3.1 s (Node 20, one core of 2026, with V8's
+ * compilers on other cores). For a fifth of MaskBench a token then takes 10.2 µs on average and the
+ * first mask of a schema 158 µs in the median; after one round 10.4 and 178, after ten 10.0 and 153.
+ * Each sample is compiled several times: if it is compiled once, the median first mask takes a
+ * seventh longer (four pairs of runs).
  */
 export function* warmUp(vocabulary: Vocabulary, rounds = 3): Generator<void> {
   const row = new Uint32Array(vocabulary.words)
@@ -58,8 +58,8 @@ export function* warmUp(vocabulary: Vocabulary, rounds = 3): Generator<void> {
 }
 
 /**
- * How often a sample is compiled before it is written through. Choices and tags cost what their
- * masks cost.
+ * Returns how often a sample is compiled before its text is read. Choices and tags are compiled
+ * once, since most of their cost is masks.
  */
 function compilations({ kind }: GrammarInput): number {
   if (kind === "json") return Compilations
@@ -82,9 +82,9 @@ function* writeAll(
 }
 
 /**
- * Reads `text` as a model would write it: the longest token that is allowed, each time, as far as
- * it goes. Goes back now and then, as drafts do, and tries tokens that may not come. A step has a
- * few tokens, since code that is cold takes milliseconds for one: the first text took 160 ms.
+ * Reads `text` as a model would write it: always the longest allowed token, as far as that leads.
+ * Sometimes it goes back, as drafts do, and tries tokens that are not allowed. A step has few
+ * tokens, since cold code takes milliseconds for one: the first text took 160 ms.
  */
 function* write(fsm: TokenFsm, text: string, row: Uint32Array): Generator<void> {
   const matcher = new Matcher(fsm)
@@ -108,7 +108,7 @@ function* write(fsm: TokenFsm, text: string, row: Uint32Array): Generator<void> 
   matcher.fillMask(row)
 }
 
-/** Returns the longest allowed token that `bytes` go on with at `at`, or -1. */
+/** Returns the longest allowed token that is a prefix of `bytes` from `at` on, or −1. */
 function longest({ locals: { trie } }: TokenFsm, bytes: Uint8Array, at: number, row: Uint32Array): number {
   let found = -1
   for (let node = 0, i = at; i < bytes.length; i++) {

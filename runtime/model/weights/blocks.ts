@@ -65,8 +65,8 @@ function blockTypeOf(type: string): BlockType {
 
 /**
  * Rewrites whole rows of `columns` weights for the kernel. Throws ModelError for a type that is not
- * read or not packed, for a number of bytes that makes no whole rows, and for a scale or a weight
- * that is infinite or not a number; messages name the tensor by `name`.
+ * supported or not packed, for a number of bytes that is not a whole number of rows, and for a
+ * scale or a weight that is infinite or not a number; messages name the tensor by `name`.
  */
 export function pack(type: string, dtype: Dtype, bytes: Uint8Array, columns: number, name = ""): Packed {
   const layout = layoutOf(type, dtype)
@@ -116,23 +116,23 @@ function packBlocks(
   // hot
   for (let sub = 0; sub < scales.length; sub++) {
     const rest = rests.length === 0 ? 0 : rests[sub] + centre * scales[sub]
-    // 0 for numbers, not a number for the others.
+    // The product is 0 for finite numbers, and not a number for all others.
     if ((scales[sub] + rest) * 0 !== 0) throw notFinite(type, name)
     if (rests.length > 0) rests[sub] = rest
   }
   return { codes: new Uint8Array(codes.buffer), scales, rests }
 }
 
-/** Four bytes below 16 as two, the first of each pair in the low nibble. */
+/** Packs four bytes below 16 into two, the first of each pair in the low nibble. */
 function paired(word: number): number {
   const pairs = word | (word >>> 4)
   return (pairs & 0xff) | ((pairs >>> 8) & 0xff00)
 }
 
 /**
- * The values of whole blocks, exactly: the definition that `pack` is held to. Throws ModelError for
- * a type that is not read and for values that are infinite or not a number; messages name the
- * tensor by `name`.
+ * Returns the values of whole blocks, exactly. This is the definition that `pack` is tested
+ * against. Throws ModelError for an unsupported type and for values that are infinite or not a
+ * number; messages name the tensor by `name`.
  */
 export function floats(type: string, bytes: Uint8Array, name = ""): Float32Array {
   const size = blockSizes.get(type)

@@ -1,14 +1,14 @@
 /**
- * A cursor over the header of a GGUF file: numbers and texts one after the other, through a window
- * of the file. Nothing is read, and no memory is taken, for more bytes than the file has left or
- * than a header may have.
+ * A cursor over the header of a GGUF file: it reads numbers and texts one after the other, through
+ * a window of the file. It never reads or allocates more bytes than the file has left or than a
+ * header may have.
  */
 
 import { ModelError } from "../../errors.ts"
 import { damaged, type WeightsFile } from "./storage.ts"
 
 /**
- * Bounds of a header. The largest vocabularies (262,144 tokens, 514,906 merges) take 20 MB and 1.5
+ * Limits of a header. The largest vocabularies (262,144 tokens, 514,906 merges) take 20 MB and 1.5
  * million elements.
  */
 const maxHeaderBytes = 128 * 2 ** 20
@@ -17,7 +17,7 @@ const maxElements = 4 * 2 ** 20
 /** Bytes that are read from the file at once. */
 const windowBytes = 2 ** 18
 
-// A token may begin with U+FEFF, which is text here.
+// `ignoreBOM`, because a token may begin with U+FEFF, which is part of the text here.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 export class Cursor {
@@ -60,7 +60,7 @@ export class Cursor {
     return read(this.#view, at)
   }
 
-  /** A 64-bit number that must not be above `bound`. */
+  /** Returns a 64-bit number. Throws ModelError if it is above `bound`. */
   count(what: string, bound: number): number {
     const at = this.#take(8)
     const value = this.#view.getUint32(at, true) + this.#view.getUint32(at + 4, true) * 2 ** 32
@@ -68,7 +68,7 @@ export class Cursor {
     return value
   }
 
-  /** The length of an array whose elements take at least `bytes` each. */
+  /** Returns the length of an array with elements of at least `bytes` each. */
   elements(what: string, bytes: number): number {
     const count = this.count(`the length of ${what}`, Math.floor((this.size - this.position) / bytes))
     this.#elements += count
@@ -80,7 +80,7 @@ export class Cursor {
     return count
   }
 
-  /** A text of at most `bound` bytes, which must be UTF-8. */
+  /** Returns a text of at most `bound` bytes. Throws ModelError if it is not UTF-8. */
   text(what: string, bound: number): string {
     const length = this.count(`the length of ${what}`, bound)
     const at = this.#take(length)
@@ -97,7 +97,7 @@ export class Cursor {
   }
 
   /**
-   * Moves past `length` bytes and returns their offset in the window, which then holds them all.
+   * Moves past `length` bytes and returns their offset in the window, which then contains them all.
    */
   #take(length: number): number {
     if (this.#at + length > this.#window.length) this.#fill(length)

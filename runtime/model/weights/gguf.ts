@@ -4,10 +4,10 @@
  *   "GGUF" | version u32 | tensors u64 | pairs u64 | pairs: key, type, value | tensors: name, dimensions, type, offset
  *   | padding to `general.alignment` | data
  *
- * A file is untrusted. Each count, length and offset is checked against a bound and against the
- * bytes that are left before memory is taken for it, so a header can take a few times its own size
- * and never more. A large model may be split over files `x-00001-of-00003.gguf`; the first has the
- * metadata, each has tensors of its own.
+ * A file is untrusted. Each count, length and offset is checked against a limit and against the
+ * remaining bytes before memory is allocated for it, so a header never takes more than a few times
+ * its own size. A large model may be split into files `x-00001-of-00003.gguf`; the first has the
+ * metadata, and each has some of the tensors.
  *
  * Source: the format's description, docs/gguf.md in ggml; gguf-split of llama.cpp for the parts.
  */
@@ -25,7 +25,7 @@ export type Metadata = ReadonlyMap<string, MetadataValue>
 
 export interface Gguf extends Weights {
   readonly metadata: Metadata
-  /** One path, or those of all parts in order. */
+  /** The path of the file, or the paths of all parts in order. */
   readonly paths: readonly string[]
   readonly version: number
 }
@@ -68,7 +68,7 @@ interface Part {
   readonly tensors: readonly PlacedTensor[]
 }
 
-/** The paths of all parts of the file that `part` belongs to. */
+/** Returns the paths of all parts of the file that `part` belongs to. */
 function partPaths(part: Part, count: number): string[] {
   const { path } = part.file
   const name = /^(.*)-\d{5}-of-(\d{5})\.gguf$/s.exec(path)
@@ -83,7 +83,10 @@ function partPaths(part: Part, count: number): string[] {
   })
 }
 
-/** Throws unless the last of `parts` says that it stands where its name says. */
+/**
+ * Throws ModelError unless the last of `parts` has the same part number in its metadata as in its
+ * name.
+ */
 function checkPart(parts: readonly Part[], count: number): void {
   const part = parts[parts.length - 1]
   const own = splitNumber(part, "split.no", -1) + 1
@@ -101,7 +104,7 @@ function splitNumber(part: Part, key: string, absent: number): number {
   throw new ModelError(`${part.file.path}: metadata ${quoted(key)} is not an integer. ${damaged}`)
 }
 
-/** One model of all its parts. */
+/** Joins all parts into one model. */
 function join(parts: readonly Part[]): Gguf {
   const [first] = parts
   const tensors = new Map<string, PlacedTensor>()
@@ -191,7 +194,7 @@ function readVersion(cursor: Cursor): number {
     )
   }
   const version = cursor.u32()
-  // Read in the wrong order, a small number has its bytes at the other end.
+  // If a small version number is read in the wrong byte order, its low 16 bits are zero.
   if (version % 65_536 === 0 && version !== 0) {
     cursor.fail(
       "the file is big endian, and only little endian is read. Download or convert it for little endian",
@@ -240,8 +243,8 @@ function readTensor(cursor: Cursor, index: number): { tensor: Tensor; offset: nu
 }
 
 /**
- * Readers of numbers by the number of their type in GGUF: bytes and function. 8 and 9 are strings
- * and arrays.
+ * Functions that read numbers, with their bytes, by the number of the type in GGUF. 8 and 9 are
+ * strings and arrays.
  */
 const scalarTypes: ReadonlyMap<number, readonly [number, (view: DataView, at: number) => number | bigint]> =
   new Map([

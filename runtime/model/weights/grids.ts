@@ -1,15 +1,15 @@
 /**
- * The IQ1, IQ2 and IQ3 types: 256 weights in groups of 8, whose sizes are looked up as one row of a
- * grid (IQ3: two rows of 4) and whose signs are bits of their own. All values of the grids are
- * small integers, so that 8 bits hold them.
+ * The IQ1, IQ2 and IQ3 types: 256 weights in groups of 8. The absolute values of a group are one
+ * row of a grid (IQ3: two rows of 4), and the signs are separate bits. All values of the grids are
+ * small integers, so 8 bits represent them exactly.
  */
 
 import { type BlockType, half, halfOf } from "./block.ts"
 import { iq1Grid, iq2sGrid, iq2xsGrid, iq2xxsGrid, iq3sGrid, iq3xxsGrid } from "./gridtables.ts"
 
 /**
- * The rows of a grid, one byte a weight, four of them in a word: two words a row, or one for rows
- * of 4.
+ * Returns the rows of a grid, one byte per weight, four of them per word: two words per row, or one
+ * for rows of 4.
  */
 function gridOf(base64: string, bits: 2 | 4, values: readonly number[]): () => Int32Array {
   let grid: Int32Array | undefined
@@ -31,20 +31,20 @@ const iq2xsRows = gridOf(iq2xsGrid, 2, iq2Values)
 const iq2sRows = gridOf(iq2sGrid, 2, iq2Values)
 const iq3xxsRows = gridOf(iq3xxsGrid, 4, [4, 12, 20, 28, 36, 44, 52, 62])
 const iq3sRows = gridOf(iq3sGrid, 4, [1, 3, 5, 7, 9, 11, 13, 15])
-/** Weights −1, 0 and 1, plus 1. */
+/** The weights are −1, 0 and 1; the rows contain them plus 1. */
 const iq1Rows = gridOf(iq1Grid, 2, [0, 1, 2])
 
 /**
- * The codes of four weights of these sizes, each 1 to 127; bit i of `signs` makes weight i
- * negative.
+ * Returns the codes of four weights with these absolute values, each 1 to 127; bit i of `signs`
+ * makes weight i negative.
  */
 function signed(sizes: number, signs: number): number {
   const ones = ((signs & 15) * 0x00204081) & 0x01010101
-  // −x is ~x + 1 in each byte, without a carry since x is not 0. Codes lie around 128.
+  // −x is ~x + 1 in each byte, without a carry since x is not 0. Codes have the offset 128.
   return ((sizes ^ Math.imul(ones, 255)) + ones) ^ 0x80808080
 }
 
-/** Eight signs of seven bits: the number of negative weights is even. */
+/** Returns eight sign bits from seven: the number of negative weights is even. */
 function evenSigns(bits: number): number {
   const half = bits ^ (bits >> 4)
   const quarter = half ^ (half >> 2)
@@ -110,7 +110,7 @@ const iq2s: BlockType = {
   },
 }
 
-/** 16 scales of 4 bits, in quarters of the scale of the block. */
+/** Returns 16 scales of 4 bits, in quarters of the block's scale. */
 function quarters(bytes: DataView, at: number, from: number, scales: Float32Array, sub0: number): void {
   const scale = half(bytes, at)
   for (let sub = 0; sub < 16; sub++) {
@@ -159,7 +159,10 @@ const iq3s: BlockType = {
   },
 }
 
-/** Eight times a row of −1, 0 and 1, plus 1 or minus 1: a shift of an eighth of the scale. */
+/**
+ * Returns eight times a row of −1, 0 and 1, plus 1 or minus 1, which is a shift by an eighth of the
+ * scale.
+ */
 function shifted(rows: Int32Array, row: number, isNegative: boolean, codes: Int32Array, to: number): void {
   const zero = isNegative ? 0x77777777 : 0x79797979
   codes[to] = (rows[2 * row] << 3) + zero

@@ -1,8 +1,8 @@
 /**
  * The grids of the IQ1, IQ2 and IQ3 types as base64. Each is a list of rows of 8 weights (IQ3: 4),
- * row after row; a weight is an index into the values of its grid (grids.ts), of 2 bits (IQ3: 4),
- * the first in the lowest bits. They are part of the format: ggml, ggml-common.h; written from
- * gguf-py, quants.py.
+ * row after row. A weight is an index of 2 bits (IQ3: 4) into the values of its grid (grids.ts),
+ * the first weight in the lowest bits. The grids are part of the format (ggml, ggml-common.h);
+ * these were generated from gguf-py, quants.py.
  */
 
 export const iq2xxsGrid = [

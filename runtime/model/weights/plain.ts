@@ -1,6 +1,4 @@
-/**
- * Blocks of 32 weights with one scale, and some with one minimum: the types that GGUF had first.
- */
+/** Blocks of 32 weights with one scale, and some also with one minimum: GGUF's first types. */
 
 import { type BlockType, half } from "./block.ts"
 
@@ -55,7 +53,7 @@ const q5_1: BlockType = {
   },
 }
 
-/** 32 fifth bits and 32 nibbles, around 16. */
+/** Writes the codes of 32 fifth bits and 32 nibbles, with the offset 16. */
 function fiveBits(bytes: DataView, at: number, codes: Int32Array, to: number): void {
   const high = bytes.getInt32(at, true)
   // hot
@@ -66,9 +64,9 @@ function fiveBits(bytes: DataView, at: number, codes: Int32Array, to: number): v
   }
 }
 
-/** The lowest four bits, each as bit 4 of a byte. */
+/** Returns the lowest four bits, each as bit 4 of a byte. */
 function spread(bits: number): number {
-  // The product has bit k also at 8k, and no sum carries into these places.
+  // In the product, bit k is also at 8k, and no sum carries into these bits.
   return (((bits & 15) * 0x00204081) & 0x01010101) << 4
 }
 

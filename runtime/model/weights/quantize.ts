@@ -1,22 +1,22 @@
 /**
- * Weights stored as floats → codes and scales for MatMulNBits.
+ * Quantizes weights stored as floats into codes and scales for MatMulNBits.
  *
- * 8 bits: the largest weight of a block gets code ±127; relative error 5.3e-3 (RMS, normally
- * distributed weights). 4 bits: 8.1e-2, against 8.4e-2 if the largest weight simply gets −8. Each
- * of a few steps is tried around that one: it fixes the codes q of the weights x, for which the
- * scale Σxq / Σq² is the best (least squares) and leaves an error of Σx² − (Σxq)² / Σq². The step
- * with the least error wins. Thirty steps would gain 0.1 % more than these seven.
+ * 8 bits: the largest weight of a block gets code ±127; the relative error is 5.3e-3 (RMS, normally
+ * distributed weights). 4 bits: 8.1e-2, against 8.4e-2 if the largest weight always gets −8.
+ * Several steps around that one are tried. A step fixes the codes q of the weights x; the best
+ * scale for them is Σxq / Σq² (least squares), which leaves an error of Σx² − (Σxq)² / Σq². The
+ * step with the least error wins. Thirty steps would gain only 0.1 % more than these seven.
  */
 
 import type { Layout } from "./block.ts"
 
 /**
- * Codes that the largest weight of a block may have before rounding; above 8 it is cut off, to the
- * others' gain.
+ * Codes of the largest weight of a block before rounding, to be tried. Above 8 that weight is
+ * clipped, which makes the others more exact.
  */
 const steps = [7, 7.333, 7.667, 8, 8.333, 8.667, 9]
 
-/** Codes and scales of finite weights in whole blocks. */
+/** Returns codes and scales of finite weights in whole blocks. */
 export function quantize(
   values: Float32Array,
   { bits, block }: Layout,
@@ -39,7 +39,8 @@ export function quantize(
 }
 
 /**
- * Writes the codes of block `sub` and returns its scale; `largest` is the weight of largest size.
+ * Writes the codes of block `sub` and returns its scale; `largest` is the weight with the largest
+ * absolute value.
  */
 function eightBits(weights: Float64Array, largest: number, codes: Uint8Array, sub: number): number {
   const inverse = largest === 0 ? 0 : 127 / Math.abs(largest)
@@ -78,7 +79,7 @@ function fourBits(weights: Float64Array, largest: number, codes: Uint8Array, sub
   return scale
 }
 
-/** The code of a weight in units of the scale, which is at least −9. */
+/** Returns the code of a weight that is given in units of the scale and at least −9. */
 function fourBitCode(units: number): number {
   const code = (units + 8.5) | 0
   return code > 15 ? 15 : code

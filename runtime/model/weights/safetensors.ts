@@ -1,9 +1,7 @@
 /**
  * safetensors: the length of a header, u64 | the header, JSON: a type, a shape and two offsets for
  * each name
- * | data. A folder has one file, or several and an index that says which tensor lies in which. The data of a
- * file is covered by its tensors without gaps and without overlaps, which also shows a name that
- * occurs twice.
+ * | data. A folder has one file, or several and an index with the file of each tensor. The tensors of a file cover its data without gaps and without overlaps; checking that also detects a name that occurs twice.
  *
  * Source: the format's description in the README of huggingface/safetensors.
  */
@@ -15,7 +13,9 @@ import { blockSizes } from "./sizes.ts"
 import { bytesOf, damaged, type PlacedTensor, quoted, StoredWeights, WeightsFile } from "./storage.ts"
 import type { Weights } from "./weights.ts"
 
-/** The headers of the largest models take some 10 MB in all parts together. */
+/**
+ * Maximum bytes of a header. Those of the largest models take about 10 MB in all parts together.
+ */
 const maxHeaderBytes = 32 * 2 ** 20
 const maxTensors = 65_536
 const maxParts = 512
@@ -61,7 +61,7 @@ export async function openSafetensors(folder: string): Promise<Weights> {
   }
 }
 
-/** The file of each tensor by its name. */
+/** Returns the file name of each tensor. */
 function readIndex(path: string): Map<string, string> {
   if (!existsSync(path)) {
     throw new ModelError(
@@ -74,7 +74,7 @@ function readIndex(path: string): Map<string, string> {
     if (!isObject(map)) throw new ModelError(`${path}: there is no "weight_map". ${damaged}`)
     const parts = new Map<string, string>()
     for (const [name, part] of Object.entries(map)) {
-      // A name and no path, so that nothing outside the folder is opened.
+      // It must be a file name and not a path, so that no file outside of the folder is opened.
       if (typeof part !== "string" || !/^[\w-][\w.-]{0,200}\.safetensors$/.test(part)) {
         throw new ModelError(
           `${path}: the part of tensor ${quoted(name)} is not the name of a .safetensors file. ${damaged}`,
@@ -123,7 +123,7 @@ function readHeader(file: WeightsFile): PlacedTensor[] {
   return tensors.map((tensor) => ({ ...tensor, offset: dataStart + tensor.offset }))
 }
 
-/** A tensor of the header; its offset counts from the start of the data. */
+/** Reads a tensor of the header; its offset counts from the start of the data. */
 function readTensor(
   name: string,
   entry: unknown,
@@ -131,7 +131,7 @@ function readTensor(
 ): { name: string; type: string; shape: readonly number[]; offset: number } {
   const what = `tensor ${quoted(name)}`
   const { dtype, shape, data_offsets: offsets } = isObject(entry) ? entry : {}
-  // Types of GGUF with more than one value a block do not occur here.
+  // Types with more than one value per block are GGUF's and do not occur here.
   if (typeof dtype !== "string" || blockSizes.get(dtype)?.values !== 1) {
     throw fail(`the type of ${what} is ${quoted(String(dtype))}, which is not known`)
   }
@@ -168,7 +168,7 @@ function readJson(file: WeightsFile, offset: number, length: number): Record<str
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
   } catch {
-    // The parser's own message quotes the text, which may have lines.
+    // The parser's own message is not used: it quotes the text, which may have several lines.
   }
   if (!isObject(value)) throw new ModelError(`${file.path}: its header is not a JSON object. ${damaged}`)
   return value

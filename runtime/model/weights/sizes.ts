@@ -1,6 +1,6 @@
 /**
- * The size of a block of each type that a file may store. A header can only be checked if the size
- * of every type in it is known, so this table also holds types that are never unpacked (`layoutOf`
+ * The block size of each type that a file may store. A header can only be checked if the size of
+ * every type in it is known, so this table also contains types that are never unpacked (`layoutOf`
  * in blocks.ts refuses those by name).
  */
 
@@ -11,7 +11,8 @@ export interface BlockSize {
 }
 
 /**
- * [number of the type in GGUF, name, values a block, bytes a block]. Source: gguf-py, constants.py.
+ * [number of the type in GGUF, name, values per block, bytes per block]. Source: gguf-py,
+ * constants.py.
  */
 const ggufTypes: readonly (readonly [number, string, number, number])[] = [
   [0, "F32", 1, 4],
@@ -50,7 +51,7 @@ const ggufTypes: readonly (readonly [number, string, number, number])[] = [
   [41, "Q1_0", 128, 18],
 ]
 
-/** Types of safetensors that GGUF does not have: name and bytes a value. */
+/** Types of safetensors that GGUF does not have: name and bytes per value. */
 const safetensorsTypes: readonly (readonly [string, number])[] = [
   ["BOOL", 1],
   ["U8", 1],

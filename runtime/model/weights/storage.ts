@@ -1,7 +1,7 @@
 /**
- * Files of weights and the tensors in them. A tensor is placed by its file and its offset; rows are
- * read where they are asked for. Every read is checked against the size of its file, and a file
- * that shrinks meanwhile is an error, not a short array.
+ * Files of weights and the tensors in them. A tensor is located by its file and its offset; rows
+ * are read when they are requested. Every read is checked against the size of its file, and if a
+ * file becomes shorter in the meantime, the read throws instead of returning a short array.
  */
 
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs"
@@ -9,15 +9,15 @@ import { ModelError } from "../../errors.ts"
 import { blockSizes } from "./sizes.ts"
 import type { Tensor, Weights } from "./weights.ts"
 
-/** Bytes that one system call reads at most: Linux ends at 2 GiB. */
+/** Maximum bytes of one system call: Linux reads at most 2 GiB. */
 const maxReadBytes = 2 ** 30
 
-/** Bytes that rows which are read at once may have. */
+/** Maximum bytes of rows that are read together. */
 const maxRowsBytes = 2 ** 31
 
 export const damaged = "The file is damaged or was cut off: download it again"
 
-/** A name from a file as a message may hold it: quoted, on one line, at most 80 characters. */
+/** Formats a name from a file for a message: quoted, on one line, at most 80 characters. */
 export function quoted(name: string): string {
   return JSON.stringify(name.length > 80 ? `${name.slice(0, 79)}…` : name).replace(
     /[\u007f-\u009f\u2028\u2029]/g,
@@ -36,7 +36,7 @@ export class WeightsFile {
   constructor(path: string) {
     this.path = path
     try {
-      // A pipe would wait for its writer when it is opened, so the kind of file is checked first.
+      // Opening a pipe would wait for its writer, so the kind of file is checked first.
       if (!statSync(path).isFile())
         throw new ModelError(`${path}: not a file. Pass the path of a file of weights`)
       this.#descriptor = openSync(path, "r")
@@ -52,7 +52,7 @@ export class WeightsFile {
     }
   }
 
-  /** Fills `target` with the bytes from `offset` on. Throws ModelError past the end of the file. */
+  /** Fills `target` with the bytes from `offset` on. Throws ModelError if the file ends before. */
   read(target: Uint8Array, offset: number): void {
     if (!this.#isOpen) throw new ModelError(`${this.path}: was closed. Open it again`)
     for (let done = 0; done < target.length; ) {
@@ -86,16 +86,18 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * A tensor and where its bytes lie. The reader of the header has checked that they lie within the
- * file.
+ * A tensor and the position of its bytes. The reader of the header has checked that they are within
+ * the file.
  */
 export interface PlacedTensor extends Tensor {
   readonly file: WeightsFile
-  /** Of its first byte in the file. */
+  /** Offset of its first byte in the file. */
   readonly offset: number
 }
 
-/** Bytes of a tensor; NaN for a type of unknown size. The result is exact up to 2^53. */
+/**
+ * Returns the bytes of a tensor; NaN for a type of unknown size. The result is exact up to 2^53.
+ */
 export function bytesOf(tensor: Tensor): number {
   const size = blockSizes.get(tensor.type)
   if (size === undefined) return Number.NaN

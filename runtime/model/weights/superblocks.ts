@@ -1,7 +1,7 @@
 /**
- * The K types: 256 weights in sub-blocks of 16 or 32. The block has a scale for the scales of its
- * sub-blocks, which are small integers, and Q2_K, Q4_K and Q5_K another one for their minima, which
- * are subtracted.
+ * The K types: 256 weights in sub-blocks of 16 or 32. The scales of the sub-blocks are small
+ * integers, and the block has a scale for them. Q2_K, Q4_K and Q5_K also have minima, which are
+ * subtracted, and a second scale for them.
  */
 
 import { type BlockType, half } from "./block.ts"
@@ -26,8 +26,8 @@ const q2k: BlockType = {
 }
 
 /**
- * 64 bytes of 2 bits: 32 bytes hold 128 weights, the lowest bits the first 32 of them. `zero` is
- * added to each code.
+ * Reads 64 bytes of 2 bits: 32 bytes hold 128 weights, the lowest bits the first 32 of them. `zero`
+ * is added to each code.
  */
 export function twoBits(bytes: DataView, at: number, codes: Int32Array, to: number, zero: number): void {
   // hot
@@ -42,7 +42,7 @@ export function twoBits(bytes: DataView, at: number, codes: Int32Array, to: numb
 }
 
 /**
- * 32 bytes of third bits, bit k of byte i for weight 32k + i: where it is 0, 4 is subtracted | 64
+ * 32 bytes of third bits, bit k of byte i for weight 32k + i: if it is 0, 4 is subtracted | 64
  * bytes of 2 bits | 12 bytes with 16 scales of 6 bits | scale f16.
  */
 const q3k: BlockType = {
@@ -62,8 +62,8 @@ const q3k: BlockType = {
 }
 
 /**
- * 32 bytes of one bit a weight: bit k of byte i is added to the code of weight 32k + i, moved up by
- * `shift`.
+ * Adds 32 bytes of one bit per weight: bit k of byte i is shifted left by `shift` and added to the
+ * code of weight 32k + i.
  */
 function addBits(bytes: DataView, at: number, codes: Int32Array, to: number, shift: number): void {
   // hot
@@ -95,8 +95,8 @@ const q5k: BlockType = {
 }
 
 /**
- * 8 scales and 8 minima of 6 bits: four each in bytes 0–3 and 4–7, whose upper 2 bits go on the
- * nibbles of bytes 8–11.
+ * Reads 8 scales and 8 minima of 6 bits. Bytes 0–3 and 4–7 contain four of each; their upper 2 bits
+ * continue the nibbles of bytes 8–11.
  */
 function scalesAndMinima(
   bytes: DataView,
@@ -119,8 +119,8 @@ function scalesAndMinima(
 }
 
 /**
- * 128 bytes of nibbles: 32 bytes hold 64 weights, low nibbles the first of them. `zero` is added to
- * each code.
+ * Reads 128 bytes of nibbles: 32 bytes hold 64 weights, low nibbles the first of them. `zero` is
+ * added to each code.
  */
 function nibbles(bytes: DataView, at: number, codes: Int32Array, to: number, zero: number): void {
   // hot

@@ -1,13 +1,13 @@
 /**
- * Types of 4 bits whose codes are looked up in a table of 16 signed bytes, so that 8 bits hold them
- * exactly.
+ * Types of 4 bits with codes that are looked up in a table of 16 signed bytes, so 8 bits represent
+ * them exactly.
  */
 
 import { type BlockType, half } from "./block.ts"
 
 const iq4Codes = codesOf([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113])
 
-/** Twice the values of a 4-bit float (E2M1), so that all are integers. */
+/** Twice the values of a 4-bit float (E2M1), so that all of them are integers. */
 const e2m1Codes = codesOf([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12])
 
 function codesOf(quants: readonly number[]): Uint8Array {
@@ -15,7 +15,7 @@ function codesOf(quants: readonly number[]): Uint8Array {
 }
 
 /**
- * The scales of all exponents. Weights of exponents above 252 would be no float32, and 255 means
+ * The scales of all exponents. With exponents above 252 weights would exceed float32, and 255 means
  * not a number.
  */
 const e8m0Scales = Float32Array.from({ length: 256 }, (_, exponent) => {
@@ -32,7 +32,7 @@ function lookUp(table: Uint8Array, bytes: DataView, at: number, codes: Int32Arra
   }
 }
 
-/** The low nibbles of the four bytes of a word. */
+/** Looks up the low nibbles of the four bytes of a word. */
 function lookedUp(table: Uint8Array, word: number): number {
   return (
     table[word & 15] |

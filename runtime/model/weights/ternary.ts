@@ -1,12 +1,12 @@
-/** Types whose weights are −1, 0 or 1 times the scale of 256. */
+/** Types with weights of −1, 0 or 1 times a scale for 256 weights. */
 
 import { type BlockSource, type BlockTarget, type BlockType, half } from "./block.ts"
 import { twoBits } from "./superblocks.ts"
 
 /**
- * Five weights a byte, as digits of a fraction in base 3: byte / 256 · 3^(n+1), whole part modulo
- * 3, is digit n. Digit n of 32 bytes are weights 32n to 32n + 31; then come 16 bytes with 80
- * weights in the same way, 4 bytes with four digits each, and the scale f16.
+ * Five weights per byte, as digits of a fraction in base 3: the whole part of byte / 256 · 3^(n+1),
+ * modulo 3, is digit n. Digit n of 32 bytes gives weights 32n to 32n + 31; then come 16 bytes with
+ * 80 weights in the same way, 4 bytes with four digits each, and the scale f16.
  */
 const tq1_0: BlockType = {
   layout: { bits: 4, block: 32, rest: 0 },
@@ -19,7 +19,7 @@ const tq1_0: BlockType = {
   },
 }
 
-/** Counts are in words, which hold four bytes or codes. */
+/** Writes digits. Counts are in words, which hold four bytes or codes. */
 function digits(
   { bytes, at }: BlockSource,
   { codes, to }: Pick<BlockTarget, "codes" | "to">,
@@ -29,7 +29,7 @@ function digits(
   // hot
   for (let i = 0; i < wordCount; i++) {
     const word = bytes.getInt32(at + 4 * i, true)
-    // Bytes 0 and 2, and 1 and 3, with room for the digit above each.
+    // Even and odd bytes are separated, so that each has room for the carry of its digit.
     let even = word & 0x00ff00ff
     let odd = (word >>> 8) & 0x00ff00ff
     for (let n = 0; n < digitCount; n++) {
