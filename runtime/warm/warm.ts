@@ -32,8 +32,8 @@ const NotationCompilations = 16
  *
  * Three rounds with the Llama-3 vocabulary take 3.1 s (Node 20, one core of 2026, with V8's
  * compilers on other cores). For a fifth of MaskBench a token then takes 10.2 µs on average and the
- * first mask of a schema 158 µs in the median; after one round 10.4 and 178, after ten 10.0 and 153.
- * Each sample is compiled several times: if it is compiled once, the median first mask takes a
+ * first mask of a schema 158 µs in the median; after one round 10.4 and 178, after ten 10.0 and
+ * 153. Each sample is compiled several times: if it is compiled once, the median first mask takes a
  * seventh longer (four pairs of runs).
  */
 export function* warmUp(vocabulary: Vocabulary, rounds = 3): Generator<void> {
