@@ -89,6 +89,24 @@ export class Refusal extends Error {
   }
 }
 
+/** Returns the refusal of a wrong value. `what` continues the sentence that its place begins. */
+export function invalid(param: string, what: string, hint?: string): Refusal {
+  return new Refusal("invalid_value", sentence(param, what), { param, hint })
+}
+
+/** Returns the refusal of what is not offered here. `what` continues as in `invalid`. */
+export function unsupported(param: string, what: string, hint?: string): Refusal {
+  return new Refusal("unsupported_parameter", sentence(param, what), { param, hint })
+}
+
+export function missing(param: string, hint?: string): Refusal {
+  return new Refusal("missing_required_parameter", `${param} is missing`, { param, hint })
+}
+
+function sentence(param: string, what: string): string {
+  return what.startsWith(":") ? param + what : `${param} ${what}`
+}
+
 /** The origin of a constraint, so that the refusal of a grammar can name the request's field. */
 export interface ErrorContext {
   constraint?: { field: string; isSchema: boolean } | null

@@ -9,11 +9,12 @@
  * content of a block is left out.
  */
 import type { Message } from "../../runtime/index.ts"
-import { Refusal } from "../errors.ts"
+import { invalid, missing, Refusal, unsupported } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
 import { checkBound, wholeBounds } from "../openai/request/bounds.ts"
 import { isHostedItem, itemLeftOut, type LeftOut } from "../openai/request/leftout.ts"
+import { noCall } from "../openai/request/messages.ts"
 import { isFields } from "../openai/request/wire.ts"
 import { templateId } from "./ids.ts"
 
@@ -40,10 +41,10 @@ export function readConversation(body: RequestBody, leftOut: LeftOut[] = []): Me
  */
 export function refusePrefill(messages: readonly Message[]): void {
   if (messages.at(-1)?.role !== "assistant") return
-  throw new Refusal(
-    "unsupported_parameter",
-    "messages: the last one is the assistant's, which asks for its continuation",
-    { param: "messages", hint: "End with a message of the user, or hold the answer to a constraint" },
+  throw unsupported(
+    "messages",
+    ": the last one is the assistant's, which asks for its continuation",
+    "End with a message of the user, or hold the answer to a constraint",
   )
 }
 
@@ -59,9 +60,7 @@ function readMessage(place: Place, message: unknown): Message[] {
   const at = `messages[${place.index}]`
   if (!isFields(message)) throw invalid(at, "must be an object")
   const { role, content } = message
-  if (content === undefined || content === null) {
-    throw new Refusal("missing_required_parameter", `${at}.content is missing`, { param: `${at}.content` })
-  }
+  if (content === undefined || content === null) throw missing(`${at}.content`)
   switch (role) {
     case "system":
       return [{ role, content: textOf(content, `${at}.content`) }]
@@ -88,13 +87,7 @@ function readUser(place: Place, all: readonly Block[]): Message[] {
     const param = `${at}[${i}].tool_use_id`
     const id = textField(block, "tool_use_id", `${at}[${i}]`)
     const name = called.get(id)
-    if (name === undefined) {
-      const known = [...called.keys()].slice(-8)
-      throw new Refusal("invalid_value", `${param}: no call before has the id ${quote(id)}`, {
-        param,
-        hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
-      })
-    }
+    if (name === undefined) throw noCall(param, called, "id", id)
     const { content = "", is_error: isError } = block
     const text = content === null ? "" : textOf(content, `${at}[${i}].content`)
     const failed = isError === true ? { is_error: true } : {}
@@ -203,7 +196,7 @@ function textField(block: Block, name: string, at: string): string {
   const { [name]: value } = block
   if (typeof value === "string") return value
   const param = `${at}.${name}`
-  if (value === undefined) throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
+  if (value === undefined) throw missing(param)
   throw invalid(param, "must be a string")
 }
 
@@ -215,8 +208,4 @@ function noBlock({ type }: Block, at: string, known: readonly string[]): Refusal
     ? `${param} is ${said}: the model reads text only`
     : `${param} is ${said}, it must be ${known.join(" or ")}`
   return new Refusal("invalid_value", message, { param, ...(isMedium && { hint: "Send its text" }) })
-}
-
-function invalid(param: string, what: string): Refusal {
-  return new Refusal("invalid_value", `${param} ${what}`, { param })
 }

@@ -8,7 +8,7 @@
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
-import { Refusal } from "../errors.ts"
+import { missing } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import {
   type GenerationRequest,
@@ -71,9 +71,7 @@ const refused: RefusedKeys = {
  */
 export function parseMessages(body: RequestBody): MessagesRequest {
   const request = parse(body)
-  if (request.options.maxTokens === undefined) {
-    throw new Refusal("missing_required_parameter", "max_tokens is missing", { param: "max_tokens" })
-  }
+  if (request.options.maxTokens === undefined) throw missing("max_tokens")
   refusePrefill(request.messages)
   return request
 }

@@ -8,7 +8,7 @@
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../runtime/index.ts"
-import { Refusal } from "../errors.ts"
+import { invalid } from "../errors.ts"
 
 const display = z.enum(["summarized", "omitted"]).nullish()
 
@@ -53,10 +53,11 @@ export function readThinking(
   const budget = asked?.type === "enabled" ? asked.budget_tokens : null
   if (budget !== null && maxTokens !== null && budget >= maxTokens) {
     const param = "thinking.budget_tokens"
-    throw new Refusal("invalid_value", `${param}: ${budget} leaves nothing of max_tokens ${maxTokens}`, {
+    throw invalid(
       param,
-      hint: "Send a budget below max_tokens",
-    })
+      `: ${budget} leaves nothing of max_tokens ${maxTokens}`,
+      "Send a budget below max_tokens",
+    )
   }
   return {
     options: {

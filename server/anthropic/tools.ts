@@ -6,7 +6,7 @@
  * or has a schema that only Anthropic's models know.
  */
 import type { TurnOptions } from "../../runtime/index.ts"
-import { Refusal } from "../errors.ts"
+import { invalid, unsupported } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { quote } from "../http/quote.ts"
 import { isHosted, type LeftOut, toolLeftOut } from "../openai/request/leftout.ts"
@@ -26,9 +26,7 @@ import { isFields } from "../openai/request/wire.ts"
  */
 export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
   const { tools, tool_choice: choice } = body.value
-  if (tools !== undefined && tools !== null && !Array.isArray(tools)) {
-    throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
-  }
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw invalid("tools", "must be a list")
   const names = new Set<string>()
   const list: readonly unknown[] = tools ?? []
   const hosted = new Set<unknown>()
@@ -43,14 +41,14 @@ export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptio
 
 function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string>): unknown {
   const at = `tools[${i}]`
-  if (!isFields(tool)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  if (!isFields(tool)) throw invalid(at, "must be an object")
   refuseTyped(tool, at)
   const { name, description, strict, input_schema: schema } = tool
   takeName(name, `${at}.name`, names)
   refuseForeign(tool, at)
   if (schema !== undefined && schema !== null && !isFields(schema)) {
     const param = `${at}.input_schema`
-    throw new Refusal("invalid_value", `${param} must be a JSON Schema: an object`, { param })
+    throw invalid(param, "must be a JSON Schema: an object")
   }
   return {
     type: "function",
@@ -66,22 +64,18 @@ function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string
 /** Throws `Refusal` for a tool that the caller does not run. */
 function refuseTyped({ type, parameters, input_schema: schema }: Record<string, unknown>, at: string): void {
   const hint = 'Send {"name": …, "description": …, "input_schema": {"type": "object", …}}'
-  if (type === "function") {
-    throw new Refusal("invalid_value", `${at} is a tool in the shape of /v1/chat/completions`, {
-      param: at,
-      hint,
-    })
-  }
+  if (type === "function") throw invalid(at, "is a tool in the shape of /v1/chat/completions", hint)
   if (parameters !== undefined && schema === undefined) {
     const param = `${at}.parameters`
-    throw new Refusal("unsupported_parameter", `${param} is input_schema here`, { param, hint })
+    throw unsupported(param, "is input_schema here", hint)
   }
   if (type === undefined || type === null || type === "custom") return
   const param = `${at}.type`
-  throw new Refusal("invalid_value", `${param} is ${quote(type)}: no tool is run or described here`, {
+  throw invalid(
     param,
-    hint: "Describe it by an input_schema and run it yourself",
-  })
+    `is ${quote(type)}: no tool is run or described here`,
+    "Describe it by an input_schema and run it yourself",
+  )
 }
 
 const kinds = ["auto", "any", "tool", "none"]
@@ -98,21 +92,20 @@ function readChoice(choice: unknown, { names, hosted, leftOut }: Offered): TurnO
   const param = "tool_choice"
   if (choice === undefined || choice === null) return {}
   if (!isFields(choice)) {
-    throw new Refusal("invalid_value", `${param} must be an object`, {
+    throw invalid(
       param,
-      hint: 'Send {"type": "auto"}, "any" or "none", or {"type": "tool", "name": …}',
-    })
+      "must be an object",
+      'Send {"type": "auto"}, "any" or "none", or {"type": "tool", "name": …}',
+    )
   }
   const { type, name, disable_parallel_tool_use: isSingle } = choice
   if (typeof type !== "string" || !kinds.includes(type)) {
     const said = type === undefined ? "missing" : quote(type)
-    throw new Refusal("invalid_value", `${param}.type is ${said}, it must be ${kinds.join(", ")}`, {
-      param: `${param}.type`,
-    })
+    throw invalid(`${param}.type`, `is ${said}, it must be ${kinds.join(", ")}`)
   }
   if (isSingle !== undefined && isSingle !== null && typeof isSingle !== "boolean") {
     const field = `${param}.disable_parallel_tool_use`
-    throw new Refusal("invalid_value", `${field} must be true or false`, { param: field })
+    throw invalid(field, "must be true or false")
   }
   const turn = isSingle ? { parallelToolCalls: false } : {}
   if (type === "auto" || type === "none") return { ...turn, toolChoice: type }

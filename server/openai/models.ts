@@ -1,6 +1,6 @@
 /** The model names that a server accepts: one model, under its own name and its aliases. */
 import type { Engine } from "../../runtime/index.ts"
-import { Refusal } from "../errors.ts"
+import { invalid, Refusal } from "../errors.ts"
 import { quote } from "../http/quote.ts"
 
 export interface ModelNameOptions {
@@ -44,16 +44,14 @@ export class ModelNames {
   listAnthropic(query: URLSearchParams): object {
     const limit = Number(query.get("limit") ?? 20)
     if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
-      throw new Refusal("invalid_value", `limit is ${quote(query.get("limit"))}, it must be from 1 to 1000`, {
-        param: "limit",
-      })
+      throw invalid("limit", `is ${quote(query.get("limit"))}, it must be from 1 to 1000`)
     }
     const placeOf = (field: string): number | null => {
       const id = query.get(field)
       if (id === null) return null
       const place = this.names.indexOf(id)
       if (place >= 0) return place
-      throw new Refusal("invalid_value", `${field}: there is no model ${quote(id)}`, { param: field })
+      throw invalid(field, `: there is no model ${quote(id)}`)
     }
     const before = placeOf("before_id")
     const after = placeOf("after_id")

@@ -5,7 +5,7 @@
  * the same fields, and the tokens of `prompt` are those of a completion.
  */
 import type { Engine, Vocabulary } from "../../runtime/index.ts"
-import { errorResponse, Refusal } from "../errors.ts"
+import { errorResponse, invalid } from "../errors.ts"
 import { spell, textOf } from "./completions/legacylogprobs.ts"
 import { type EndpointOptions, readRequest } from "./request/endpoint.ts"
 import { ignoredHeaders } from "./request/keys.ts"
@@ -46,8 +46,8 @@ export async function detokenize(
     const foreign = tokens.findIndex((id) => !isToken(id, vocabulary))
     if (foreign >= 0) {
       const param = `tokens[${foreign}]`
-      const message = `${param}: ${JSON.stringify(tokens[foreign])} is no token of this model, whose ids end at ${vocabulary.width - 1}`
-      throw new Refusal("invalid_value", message, { param, hint: "Send ids that /tokenize gives" })
+      const what = `: ${JSON.stringify(tokens[foreign])} is no token of this model, whose ids end at ${vocabulary.width - 1}`
+      throw invalid(param, what, "Send ids that /tokenize gives")
     }
     return Response.json({ prompt: textOf(tokens, vocabulary) }, { headers: ignoredHeaders(ignored) })
   })

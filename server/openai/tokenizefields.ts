@@ -6,7 +6,7 @@
  */
 import { z } from "zod"
 import type { GenerateOptions, Message } from "../../runtime/index.ts"
-import { Refusal } from "../errors.ts"
+import { missing, Refusal, unsupported } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { flag, readFields } from "./request/fields.ts"
 import { message, toMessages } from "./request/messages.ts"
@@ -66,17 +66,13 @@ export function parseTokenize(body: RequestBody): TokenizeRequest {
     const options = { raw: true, parseSpecial: fields.parse_special ?? true }
     return { ...common, prompt, options: { ...options, addSpecialTokens: addSpecialTokens ?? true } }
   }
-  if (!messages) {
-    throw new Refusal("missing_required_parameter", "prompt is missing", {
-      param: "prompt",
-      hint: "Send a prompt, or messages",
-    })
-  }
+  if (!messages) throw missing("prompt", "Send a prompt, or messages")
   if (addSpecialTokens) {
-    throw new Refusal("unsupported_parameter", "add_special_tokens is not supported with messages", {
-      param: "add_special_tokens",
-      hint: "Leave it out: the chat template writes them",
-    })
+    throw unsupported(
+      "add_special_tokens",
+      "is not supported with messages",
+      "Leave it out: the chat template writes them",
+    )
   }
   const { toolsInPrompt = null } = readPolicies(body.value).generate
   const templateOptions = {

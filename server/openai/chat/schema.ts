@@ -6,7 +6,7 @@
  */
 import { z } from "zod"
 import type { Message } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import {
   count,
@@ -62,12 +62,10 @@ export function parseChat(body: RequestBody): ChatRequest {
   const { fields } = read
   // zod omits a key named `__proto__`, so the original object is checked.
   checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
-  if (fields.top_logprobs != null && !fields.logprobs) {
-    throw new Refusal("invalid_value", "top_logprobs needs logprobs: true", { param: "top_logprobs" })
-  }
+  if (fields.top_logprobs != null && !fields.logprobs) throw invalid("top_logprobs", "needs logprobs: true")
   if (fields.logprob_token_ids?.length && !fields.logprobs) {
     const param = "logprob_token_ids"
-    throw new Refusal("invalid_value", `${param} needs logprobs: true`, { param })
+    throw invalid(param, "needs logprobs: true")
   }
   const topLogprobs = fields.logprobs ? (fields.top_logprobs ?? 0) : null
   const leftOut: LeftOut[] = []

@@ -5,7 +5,7 @@
  * token ids, or a list of either. Each prompt gets `n` answers.
  */
 import { z } from "zod"
-import { Refusal } from "../../errors.ts"
+import { invalid, missing, Refusal, unsupported } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
 import type { EndpointWords } from "../../overflow.ts"
@@ -88,13 +88,10 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
   checkBest({ n, bestOf, stream: fields.stream ?? false, mode: fields.logprobs_mode ?? "" })
   checkNothing({ maxTokens, echo, count: bestOf })
   if (fields.logprob_token_ids?.length) {
-    throw new Refusal(
-      "unsupported_parameter",
-      "logprob_token_ids has no place in the log-probabilities here",
-      {
-        param: "logprob_token_ids",
-        hint: "Use /v1/chat/completions, or leave it out",
-      },
+    throw unsupported(
+      "logprob_token_ids",
+      "has no place in the log-probabilities here",
+      "Use /v1/chat/completions, or leave it out",
     )
   }
   const judgesPrompt = echo && (topLogprobs !== null || maxTokens === 0)
@@ -130,18 +127,12 @@ function checkBest({
   mode: string
 }) {
   const param = "best_of"
-  if (bestOf < n) {
-    throw new Refusal("invalid_value", `best_of: ${bestOf} answers are fewer than n, ${n}`, {
-      param,
-      hint: "Raise best_of, or lower n",
-    })
-  }
+  if (bestOf < n)
+    throw invalid(param, `: ${bestOf} answers are fewer than n, ${n}`, "Raise best_of, or lower n")
   if (bestOf === n) return
   if (stream) {
-    throw new Refusal("invalid_value", "best_of: which answers are the best is known at their end", {
-      param,
-      hint: "Set stream: false, or leave best_of out",
-    })
+    const what = ": which answers are the best is known at their end"
+    throw invalid(param, what, "Set stream: false, or leave best_of out")
   }
   if (mode.endsWith("logits")) {
     throw new Refusal(
@@ -167,17 +158,16 @@ function checkNothing({
 }): void {
   if (maxTokens !== 0 || (echo && count === 1)) return
   const what = echo ? `and ${count} answers are all the same` : "and without echo there is nothing to tell"
-  throw new Refusal("invalid_value", `max_tokens: 0 writes nothing, ${what}`, {
-    param: "max_tokens",
-    hint: echo ? "Set n: 1" : "Set echo: true, or ask for at least one token",
-  })
+  throw invalid(
+    "max_tokens",
+    `: 0 writes nothing, ${what}`,
+    echo ? "Set n: 1" : "Set echo: true, or ask for at least one token",
+  )
 }
 
 /** Returns the prompts of a request. Throws `Refusal` that names the first invalid one. */
 function readPrompts(value: unknown): RawPrompt[] {
-  if (value === undefined || value === null) {
-    throw new Refusal("missing_required_parameter", "prompt is missing", { param: "prompt" })
-  }
+  if (value === undefined || value === null) throw missing("prompt")
   if (typeof value === "string") return [value]
   if (!Array.isArray(value)) throw noPrompt("prompt", value)
   if (value.length === 0 || typeof value[0] === "number") return [readIds(value, "prompt")]
@@ -192,27 +182,17 @@ function readPrompts(value: unknown): RawPrompt[] {
 
 function readIds(value: unknown, field: string): readonly number[] {
   if (!Array.isArray(value)) throw noPrompt(field, value)
-  if (value.length === 0) {
-    throw new Refusal("invalid_value", `${field}: it has no token`, {
-      param: field,
-      hint: "Send at least one",
-    })
-  }
+  if (value.length === 0) throw invalid(field, ": it has no token", "Send at least one")
   const index = value.findIndex((id) => !Number.isSafeInteger(id) || id < 0)
   if (index < 0) return value
   const param = `${field}[${index}]`
-  throw new Refusal(
-    "invalid_value",
-    `${param}: ${quote(value[index])} is not a token id, which is a whole number`,
-    {
-      param,
-    },
-  )
+  throw invalid(param, `: ${quote(value[index])} is not a token id, which is a whole number`)
 }
 
 function noPrompt(param: string, value: unknown): Refusal {
-  return new Refusal("invalid_value", `${param}: ${quote(value)} is no prompt`, {
+  return invalid(
     param,
-    hint: "A prompt is a string or a list of token ids; prompt holds one of them, or a list of one kind",
-  })
+    `: ${quote(value)} is no prompt`,
+    "A prompt is a string or a list of token ids; prompt holds one of them, or a list of one kind",
+  )
 }

@@ -8,7 +8,7 @@
  */
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { RequestError } from "../../../runtime/index.ts"
-import { errorResponse, Refusal, toHttpError } from "../../errors.ts"
+import { errorResponse, toHttpError, unsupported } from "../../errors.ts"
 import { eventStream } from "../../http/sse.ts"
 import { randomSeed } from "../reply/seed.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
@@ -59,10 +59,11 @@ export async function completions(
 /** Throws `Refusal` for policies about turns of a conversation. */
 function refusePolicies({ generate }: Policies): void {
   if (generate.reasonUntil === undefined || generate.reasonUntil === null) return
-  throw new Refusal("unsupported_parameter", "tokenrail.reason: a raw prompt has no reasoning of its own", {
-    param: "tokenrail.reason",
-    hint: "Use /v1/chat/completions, or write the reasoning into the grammar",
-  })
+  throw unsupported(
+    "tokenrail.reason",
+    ": a raw prompt has no reasoning of its own",
+    "Use /v1/chat/completions, or write the reasoning into the grammar",
+  )
 }
 
 /** Starts all prompts, or none. */

@@ -7,7 +7,8 @@
  * one table that docs/limits.md repeats. The checks read only lengths and leave types to the
  * parser: a value of the wrong type has no length here.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid } from "../../errors.ts"
+import { isFields } from "./wire.ts"
 
 /**
  * Members of a list or an object; UTF-16 units of one string; total units of all strings in a list.
@@ -135,8 +136,7 @@ export const requestBounds: readonly Bound[] = [...fieldBounds, ...otherBounds, 
  */
 export function checkBound(bound: Bound, value: number, field = bound.field): void {
   if (value <= bound.most) return
-  const message = `${field}: ${value} ${bound.measure} are more than the bound of ${bound.most}`
-  throw new Refusal("invalid_value", message, { param: field, hint: bound.hint })
+  throw invalid(field, `: ${value} ${bound.measure} are more than the bound of ${bound.most}`, bound.hint)
 }
 
 /**
@@ -164,13 +164,13 @@ const listed: ReadonlySet<string> = new Set([
 function valueAt(body: unknown, path: string): unknown {
   return path
     .split(".")
-    .reduce((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), body)
+    .reduce((at, name) => (isFields(at) && Object.hasOwn(at, name) ? at[name] : undefined), body)
 }
 
 function measured(measure: string, value: unknown): number {
   if (measure === "members") {
     if (Array.isArray(value)) return value.length
-    return isObject(value) ? Object.keys(value).length : 0
+    return isFields(value) ? Object.keys(value).length : 0
   }
   let longest = 0
   let sum = 0
@@ -189,7 +189,7 @@ function* textsOf(value: unknown): Generator<string> {
   if (typeof value === "string") yield value
   else if (Array.isArray(value)) {
     for (const member of value) if (typeof member === "string") yield member
-  } else if (isObject(value)) {
+  } else if (isFields(value)) {
     yield* Object.keys(value)
     yield* textsOf(Object.values(value))
   }
@@ -203,7 +203,7 @@ function checkConversation(messages: unknown, list: string): void {
   let valueCount = 0
   for (const [index, message] of messages.entries()) {
     const field = `${list}[${index}]`
-    if (isObject(message)) {
+    if (isFields(message)) {
       if (Array.isArray(message.content)) partCount += message.content.length
       checkBound(parts, partCount, `${field}.content`)
       if (Array.isArray(message.tool_calls))
@@ -239,8 +239,4 @@ export function extentOf(
   }
   walk(value, 0)
   return { values, levels: deepest }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

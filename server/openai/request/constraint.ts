@@ -11,7 +11,7 @@
  * body.ts).
  */
 import { type GrammarInput, readJson, toText } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, missing, Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
 import { type Policies, policyKeys, readPolicies } from "./policies.ts"
@@ -125,10 +125,10 @@ function readFormat(body: RequestBody, path: readonly string[]): Constraint[] {
     case "structural_tag":
       return [readKind(body, "structural_tag", path)]
     default:
-      throw new Refusal(
-        "invalid_value",
-        `${field}.type is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object, json_schema, grammar, regex or structural_tag`,
-        { param: `${field}.type`, hint: "For a choice use structured_outputs" },
+      throw invalid(
+        `${field}.type`,
+        `is ${format.type === undefined ? "missing" : quote(format.type)}, it must be text, json_object, json_schema, grammar, regex or structural_tag`,
+        "For a choice use structured_outputs",
       )
   }
 }
@@ -147,10 +147,11 @@ function readStructuredOutputs(body: RequestBody): Constraint[] {
     (kind) => outputs[kind] != null && (kind !== "json_object" || outputs[kind] !== false),
   )
   if (given.length !== 1) {
-    throw new Refusal("invalid_value", `${name} holds ${given.join(" and ") || "no constraint"}`, {
-      param: name,
-      hint: `Give exactly one of ${structuredKinds.join(", ")}`,
-    })
+    throw invalid(
+      name,
+      `holds ${given.join(" and ") || "no constraint"}`,
+      `Give exactly one of ${structuredKinds.join(", ")}`,
+    )
   }
   return [readKind(body, given[0], [name, given[0]])]
 }
@@ -192,15 +193,11 @@ function readKind(body: RequestBody, kind: string, path: readonly string[]): Con
       if (typeof value === "string")
         return { field, isSchema: false, input: { kind: "tag", format: textAt(value, field) } }
       if (typeof value !== "object" || value === null || Array.isArray(value)) {
-        throw new Refusal("invalid_value", `${field} must be a structural tag: an object or its JSON text`, {
-          param: field,
-        })
+        throw invalid(field, "must be a structural tag: an object or its JSON text")
       }
       return { field, isSchema: false, input: { kind: "tag", format: body.text(path)! } }
     case "choice": {
-      if (!isTexts(value)) {
-        throw new Refusal("invalid_value", `${field} must be a list of at least one string`, { param: field })
-      }
+      if (!isTexts(value)) throw invalid(field, "must be a list of at least one string")
       refuseHalfPairs(value, field)
       return { field, isSchema: false, input: { kind: "choice", options: value } }
     }
@@ -217,13 +214,7 @@ function schemaAt(body: RequestBody, path: readonly string[]): Constraint {
   if (value == null) throw missing(field)
   if (typeof value === "string") return { field, isSchema: true, input: { kind: "json", schema: value } }
   if (typeof value !== "boolean" && (typeof value !== "object" || Array.isArray(value))) {
-    throw new Refusal(
-      "invalid_value",
-      `${field} must be a JSON Schema: an object, a boolean or their JSON text`,
-      {
-        param: field,
-      },
-    )
+    throw invalid(field, "must be a JSON Schema: an object, a boolean or their JSON text")
   }
   return { field, isSchema: true, input: { kind: "json", schema: body.text(path)! } }
 }
@@ -243,8 +234,7 @@ function anyObject(field: string): Constraint {
 // ---- small readers
 
 function textAt(value: unknown, field: string): string {
-  if (typeof value !== "string")
-    throw new Refusal("invalid_value", `${field} must be a string`, { param: field })
+  if (typeof value !== "string") throw invalid(field, "must be a string")
   refuseHalfPairs(value, field)
   return value
 }
@@ -261,9 +251,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 function objectAt(body: RequestBody, path: readonly string[]): Record<string, unknown> | null {
   const value = valueAt(body.value, path)
   if (value == null) return null
-  if (typeof value !== "object" || Array.isArray(value)) {
-    throw new Refusal("invalid_value", `${path.join(".")} must be an object`, { param: path.join(".") })
-  }
+  if (typeof value !== "object" || Array.isArray(value)) throw invalid(path.join("."), "must be an object")
   return value as Record<string, unknown>
 }
 
@@ -274,8 +262,4 @@ function onlyKeys(value: Record<string, unknown>, field: string, known: string[]
     param: `${field}.${unknown}`,
     hint: `Known keys: ${known.join(", ")}`,
   })
-}
-
-function missing(field: string): Refusal {
-  return new Refusal("missing_required_parameter", `${field} is missing`, { param: field })
 }

@@ -10,7 +10,7 @@
  */
 import { z } from "zod"
 import type { GenerateOptions } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, missing, type Refusal } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { cutText, quote } from "../../http/quote.ts"
 import { checkBounds } from "./bounds.ts"
@@ -182,9 +182,7 @@ export function generationRequest(
   own: Nullable<GenerateOptions>,
   leftOut: readonly LeftOut[] = [],
 ): GenerationRequest {
-  if (fields.stream_options && !fields.stream) {
-    throw new Refusal("invalid_value", "stream_options needs stream: true", { param: "stream_options" })
-  }
+  if (fields.stream_options && !fields.stream) throw invalid("stream_options", "needs stream: true")
   const tokenrail = (body.value.tokenrail ?? {}) as Record<string, unknown>
   return {
     model: fields.model,
@@ -225,12 +223,9 @@ function fieldError(error: z.ZodError): Refusal {
   const param = issue.path
     .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i ? "." : ""}${String(step)}`))
     .join("")
-  if (issue.code === "unrecognized_keys") {
-    return new Refusal("invalid_value", `${param}: unknown key ${quote(issue.keys[0])}`, { param })
-  }
-  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined")
-  if (missing) return new Refusal("missing_required_parameter", `${param} is missing`, { param })
-  return new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
+  if (issue.code === "unrecognized_keys") return invalid(param, `: unknown key ${quote(issue.keys[0])}`)
+  if (issue.code === "invalid_type" && issue.message.endsWith("received undefined")) return missing(param)
+  return invalid(param, `: ${issue.message}`)
 }
 
 /** Returns the options under camel-case names: `top_n_sigma` → `topNSigma`. */
@@ -243,11 +238,7 @@ function samplingOptions(fields: GenerationFields): Partial<GenerateOptions> {
 function readBias(bias: Record<string, number> | unknown[]): GenerateOptions["logitBias"] {
   if (Array.isArray(bias)) return bias as GenerateOptions["logitBias"] & unknown[]
   for (const id of Object.keys(bias)) {
-    if (!/^\d+$/.test(id)) {
-      throw new Refusal("invalid_value", `logit_bias: ${quote(id)} is not a token id`, {
-        param: "logit_bias",
-      })
-    }
+    if (!/^\d+$/.test(id)) throw invalid("logit_bias", `: ${quote(id)} is not a token id`)
   }
   return bias
 }
@@ -260,10 +251,11 @@ function readSeed(body: RequestBody): bigint | null {
   if (spelling === null || spelling === "null") return null
   const [, digits] = /^"?(-?\d{1,19})"?$/.exec(spelling) ?? []
   if (digits === undefined || BigInt.asIntN(64, BigInt(digits)) !== BigInt(digits)) {
-    throw new Refusal("invalid_value", `seed must be an integer of 64 bits, got ${cutText(spelling, 40)}`, {
-      param: "seed",
-      hint: "Send one from -9223372036854775808 to 9223372036854775807, in decimal digits",
-    })
+    throw invalid(
+      "seed",
+      `must be an integer of 64 bits, got ${cutText(spelling, 40)}`,
+      "Send one from -9223372036854775808 to 9223372036854775807, in decimal digits",
+    )
   }
   return BigInt(digits)
 }

@@ -7,7 +7,7 @@
  * a constraint. Any other unknown key is ignored, and a header reports it.
  */
 import { editDistance } from "../../../runtime/options.ts"
-import { Refusal } from "../../errors.ts"
+import { Refusal, unsupported } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 import { constraintKeys } from "./constraint.ts"
@@ -69,7 +69,7 @@ export function checkKeys(
     if (Object.hasOwn(all, key)) {
       const [defaults, hint] = all[key]
       if (given === null || defaults.some((one) => isSame(one, given))) continue
-      throw new Refusal("unsupported_parameter", `${key} is not supported here`, { param: key, hint })
+      throw unsupported(key, "is not supported here", hint)
     }
     if (inert.has(key) || constraintKeys.has(key)) continue
     ignored.push(key)

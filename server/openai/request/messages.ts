@@ -6,7 +6,7 @@
  */
 import { z } from "zod"
 import type { Message } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, missing, type Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { checkBound, wholeBounds } from "./bounds.ts"
 
@@ -81,12 +81,20 @@ export function toMessages(sent: readonly z.infer<typeof message>[]): Message[] 
     const name = called.get(each.tool_call_id)
     if (name !== undefined) return { name, ...read }
     const param = `messages[${index}].tool_call_id`
-    const known = [...called.keys()].slice(-8)
-    throw new Refusal("invalid_value", `${param}: no call before has the id ${quote(each.tool_call_id)}`, {
-      param,
-      hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
-    })
+    throw noCall(param, called, "id", each.tool_call_id)
   })
+}
+
+/** Returns the refusal of a result that names no call. `known` are the calls before it, by key. */
+export function noCall(
+  param: string,
+  known: ReadonlyMap<string, unknown>,
+  key: "id" | "name",
+  value: string,
+): Refusal {
+  const latest = [...known.keys()].slice(-8).map(quote).join(", ")
+  const hint = known.size > 0 ? `The latest are ${latest}` : "Send the call first"
+  return invalid(param, `: no call before has the ${key} ${quote(value)}`, hint)
 }
 
 /**
@@ -102,8 +110,7 @@ function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof mes
       const { function_call: call, ...rest } = each
       if (rest.tool_calls?.length) {
         const param = `messages[${index}].function_call`
-        const what = `${param}: the message has tool_calls as well`
-        throw new Refusal("invalid_value", what, { param, hint: "Send the calls as tool_calls alone" })
+        throw invalid(param, ": the message has tool_calls as well", "Send the calls as tool_calls alone")
       }
       // Some templates accept only ids of nine letters and digits.
       const id = `call${String(++count).padStart(5, "0")}`
@@ -114,18 +121,14 @@ function withCalls(sent: readonly z.infer<typeof message>[]): z.infer<typeof mes
     const id = open.get(each.name)
     if (id !== undefined) return { ...each, role: "tool", tool_call_id: id }
     const param = `messages[${index}].name`
-    const known = [...open.keys()].slice(-8)
-    throw new Refusal("invalid_value", `${param}: no call before has the name ${quote(each.name)}`, {
-      param,
-      hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
-    })
+    throw noCall(param, open, "name", each.name)
   })
 }
 
 function toMessage(raw: z.infer<typeof message>, index: number): Message {
   if (raw.role === "assistant" && raw.content == null && !raw.tool_calls?.length) {
     const param = `messages[${index}].content`
-    throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
+    throw missing(param)
   }
   const role = raw.role === "developer" ? "system" : raw.role
   const read = { ...raw, role, content: flatten(raw.content) } as Message

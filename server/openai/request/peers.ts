@@ -7,7 +7,7 @@
  * Sources: the server and the samplers of llama.cpp, Ollama, SGLang, vLLM, text-generation-webui,
  * Text Generation Inference and transformers.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid, Refusal, unsupported } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import type { RefusedKeys } from "./keys.ts"
 import { isSamplers, readSamplers } from "./samplers.ts"
@@ -159,10 +159,7 @@ function rename(
   const target = own.find((name) => Object.hasOwn(honoured, name))
   if (target === undefined) {
     if (given === null) return
-    throw new Refusal("unsupported_parameter", `${peer} is not supported here`, {
-      param: peer,
-      hint: nothing,
-    })
+    throw unsupported(peer, "is not supported here", nothing)
   }
   delete fields[peer]
   if (unbounded.has(peer) && typeof given === "number" && given < 0) {
@@ -180,10 +177,7 @@ function put(fields: Record<string, unknown>, peer: string, own: string, value: 
   const known = fields[own]
   if (known === null || known === undefined) fields[own] = value
   else if (JSON.stringify(known) !== JSON.stringify(value)) {
-    throw new Refusal("invalid_value", `${peer} and ${own} are one field and ask for different values`, {
-      param: peer,
-      hint: `Send ${own} alone`,
-    })
+    throw invalid(peer, `and ${own} are one field and ask for different values`, `Send ${own} alone`)
   }
 }
 
@@ -213,8 +207,7 @@ function replaceSamplers(fields: Record<string, unknown>): void {
   if (samplers === null) return
   refuseOrder(fields, "samplers")
   if (!isSamplers(samplers)) {
-    const message = `samplers: ${quote(samplers)} is not a list of names or a string of their letters`
-    throw new Refusal("invalid_value", message, { param: "samplers" })
+    throw invalid("samplers", `: ${quote(samplers)} is not a list of names or a string of their letters`)
   }
   const { order, off } = readSamplers(samplers)
   if (order.includes("penalties") && !("repetition_penalty" in off)) fields.penalty_window ??= peerWindow
@@ -226,8 +219,7 @@ function moveTemperature(fields: Record<string, unknown>): void {
   delete fields.temperature_last
   if (isLast === null || isLast === false) return
   if (isLast !== true) {
-    const message = `temperature_last: ${quote(isLast)} is not true or false`
-    throw new Refusal("invalid_value", message, { param: "temperature_last" })
+    throw invalid("temperature_last", `: ${quote(isLast)} is not true or false`)
   }
   refuseOrder(fields, "temperature_last")
   fields.sampler_order = [...filtersFirst]
@@ -239,10 +231,7 @@ const filtersFirst = [
 
 function refuseOrder(fields: Fields, peer: string): void {
   if (fields.sampler_order === undefined || fields.sampler_order === null) return
-  throw new Refusal("invalid_value", `${peer} and sampler_order both say in which order the stages run`, {
-    param: peer,
-    hint: "Send one of them",
-  })
+  throw invalid(peer, "and sampler_order both say in which order the stages run", "Send one of them")
 }
 
 /** Makes the answer greedy if sampling is off, whatever the temperature is. */
@@ -251,9 +240,7 @@ function readDoSample(fields: Record<string, unknown>): void {
   delete fields.do_sample
   if (samples === false) fields.temperature = 0
   else if (samples !== true && samples !== null) {
-    throw new Refusal("invalid_value", `do_sample: ${quote(samples)} is not true or false`, {
-      param: "do_sample",
-    })
+    throw invalid("do_sample", `: ${quote(samples)} is not true or false`)
   }
 }
 

@@ -11,7 +11,7 @@
 import { z } from "zod"
 import type { CompileOptions, GenerateOptions } from "../../../runtime/index.ts"
 import { type PolicyName, type PolicyWord, policyWords } from "../../../runtime/options.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
 /** Accepts one of a policy's values, or an older name of one. */
@@ -150,12 +150,7 @@ function check<T extends z.ZodType>(type: T, value: unknown, field: string): z.i
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const param = [field, ...issue.path].join(".")
-  if (issue.code !== "unrecognized_keys") {
-    throw new Refusal("invalid_value", `${param}: ${issue.message}`, { param })
-  }
+  if (issue.code !== "unrecognized_keys") throw invalid(param, `: ${issue.message}`)
   const known = policyKeys.filter((key) => key in policyFields.shape || field !== "tokenrail")
-  throw new Refusal("invalid_value", `${param}: unknown key ${quote(issue.keys[0])}`, {
-    param,
-    hint: `Known keys: ${known.join(", ")}`,
-  })
+  throw invalid(param, `: unknown key ${quote(issue.keys[0])}`, `Known keys: ${known.join(", ")}`)
 }

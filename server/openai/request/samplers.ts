@@ -2,7 +2,7 @@
  * llama.cpp's `samplers`: the stages to run in this order, as names or as one letter each. A stage
  * that is not named is off, whatever the value of its own field.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid, type Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
 /** Our stage, llama.cpp's names for it and its letter, and the values that turn it off. */
@@ -63,10 +63,7 @@ export function readSamplers(samplers: string | readonly string[]): {
     )
     if (!found) throw unknown(name, typeof samplers === "string")
     if (order.includes(found[0])) {
-      throw new Refusal("invalid_value", `samplers: ${quote(name)} is named twice`, {
-        param: "samplers",
-        hint: "Name each stage once",
-      })
+      throw invalid("samplers", `: ${quote(name)} is named twice`, "Name each stage once")
     }
     order.push(found[0])
   }
@@ -80,8 +77,5 @@ export function readSamplers(samplers: string | readonly string[]): {
 function unknown(name: string, isLetter: boolean): Refusal {
   const names = stages.map(([, [first], letter]) => (isLetter ? letter : first))
   const known = [...names, isLetter ? last.letter : last.names[0]].join(", ")
-  return new Refusal("invalid_value", `samplers: ${quote(name)} is none of ${known}`, {
-    param: "samplers",
-    hint: "Leave it out",
-  })
+  return invalid("samplers", `: ${quote(name)} is none of ${known}`, "Leave it out")
 }

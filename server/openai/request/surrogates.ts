@@ -5,7 +5,7 @@
  * UTF-8 or a regular expression fails later. So it is refused first. Schemas are left to the
  * compiler, which handles it there.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid, type Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 
 /** Throws `Refusal` if a string or a key inside `value` holds half a surrogate pair. */
@@ -16,10 +16,11 @@ export function refuseHalfPairs(value: unknown, field: string): void {
 
 /** Returns the refusal of the text at `place`. */
 export function halfPair(place: string): Refusal {
-  return new Refusal("invalid_value", `${place} holds half of a surrogate pair, which is no character`, {
-    param: place,
-    hint: "Send both halves, or U+FFFD in its place",
-  })
+  return invalid(
+    place,
+    "holds half of a surrogate pair, which is no character",
+    "Send both halves, or U+FFFD in its place",
+  )
 }
 
 /**

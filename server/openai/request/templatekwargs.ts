@@ -7,7 +7,7 @@
  * repeat them any number of times.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, type Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { checkBound, extentOf, wholeBounds } from "./bounds.ts"
 
@@ -91,5 +91,5 @@ function unitsOf(value: unknown, field: string): number {
 }
 
 function refusal(field: string, what: string, hint: string): Refusal {
-  return new Refusal("invalid_value", `${field}: ${what}`, { param: field, hint })
+  return invalid(field, `: ${what}`, hint)
 }

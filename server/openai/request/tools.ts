@@ -7,7 +7,7 @@
  * /v1/responses uses too; its tools are flat.
  */
 import { isToolName, type TurnOptions, toolNameForm } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, missing, type Refusal, unsupported } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
 import { isHosted, type LeftOut, toolLeftOut } from "./leftout.ts"
@@ -19,9 +19,7 @@ import { isFields } from "./wire.ts"
  */
 export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptions {
   const { tools, tool_choice, parallel_tool_calls, max_tool_calls } = body.value
-  if (tools !== undefined && tools !== null && !Array.isArray(tools)) {
-    throw new Refusal("invalid_value", "tools must be a list", { param: "tools" })
-  }
+  if (tools !== undefined && tools !== null && !Array.isArray(tools)) throw invalid("tools", "must be a list")
   const list: readonly unknown[] = tools ?? []
   const names = new Set<string>()
   const read = list.flatMap((tool, i) => {
@@ -39,19 +37,18 @@ export function readTools(body: RequestBody, leftOut: LeftOut[] = []): TurnOptio
 
 function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string>): unknown {
   const at = `tools[${i}]`
-  if (!isFields(tool)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  if (!isFields(tool)) throw invalid(at, "must be an object")
   const { type } = tool
   if (type !== "function" && type !== "custom") throw noTool(type, `${at}.type`)
   const inner = tool[type]
   if (inner === undefined && typeof tool.name === "string") {
-    throw new Refusal("invalid_value", `${at} is a flat tool, which /v1/responses takes`, {
-      param: at,
-      hint: `Put its fields under "${type}": {"type": "${type}", "${type}": {"name": …}}`,
-    })
+    throw invalid(
+      at,
+      "is a flat tool, which /v1/responses takes",
+      `Put its fields under "${type}": {"type": "${type}", "${type}": {"name": …}}`,
+    )
   }
-  if (!isFields(inner)) {
-    throw new Refusal("missing_required_parameter", `${at}.${type} is missing`, { param: `${at}.${type}` })
-  }
+  if (!isFields(inner)) throw missing(`${at}.${type}`)
   takeName(inner.name, `${at}.${type}.name`, names)
   refuseForeign(tool, at)
   refuseForeign(inner, `${at}.${type}`)
@@ -64,10 +61,7 @@ function readTool(body: RequestBody, tool: unknown, i: number, names: Set<string
 export function takeName(name: unknown, param: string, names: Set<string>): asserts name is string {
   checkName(name, param)
   if (names.has(name)) {
-    throw new Refusal("invalid_value", `${param}: ${quote(name)} is the name of another tool too`, {
-      param,
-      hint: "Rename one of them",
-    })
+    throw invalid(param, `: ${quote(name)} is the name of another tool too`, "Rename one of them")
   }
   names.add(name)
 }
@@ -85,7 +79,7 @@ export function readParameters(
   if (parameters === undefined || parameters === null) return null
   if (!isFields(parameters)) {
     const param = `${at}.parameters`
-    throw new Refusal("invalid_value", `${param} must be a JSON Schema: an object`, { param })
+    throw invalid(param, "must be a JSON Schema: an object")
   }
   return body.text([...path, "parameters"])
 }
@@ -95,21 +89,17 @@ export function noTool(type: unknown, param: string): Refusal {
   const said = type === undefined ? "missing" : quote(type)
   const isRun = isHosted(type)
   const what = isRun ? `${said}: no tool is run here` : `${said}: a tool is of type function or custom`
-  return new Refusal("invalid_value", `${param} is ${what}`, {
+  return invalid(
     param,
-    hint: isRun ? "Describe it as a function and run it yourself" : "Use function",
-  })
+    `is ${what}`,
+    isRun ? "Describe it as a function and run it yourself" : "Use function",
+  )
 }
 
 export function checkName(name: unknown, param: string): asserts name is string {
-  if (name === undefined) {
-    throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
-  }
+  if (name === undefined) throw missing(param)
   if (isToolName(name)) return
-  throw new Refusal("invalid_value", `${param}: ${quote(name)} is no name of a tool`, {
-    param,
-    hint: `Use ${toolNameForm}`,
-  })
+  throw invalid(param, `: ${quote(name)} is no name of a tool`, `Use ${toolNameForm}`)
 }
 
 /**
@@ -119,18 +109,12 @@ export function checkName(name: unknown, param: string): asserts name is string 
 export function refuseForeign(fields: Record<string, unknown>, at: string): void {
   if (fields.async === true) {
     const param = `${at}.async`
-    throw new Refusal("unsupported_parameter", `${param}: calls are synchronous here`, {
-      param,
-      hint: "Leave it out",
-    })
+    throw unsupported(param, ": calls are synchronous here", "Leave it out")
   }
   const callers = fields.allowed_callers
   if (Array.isArray(callers) && callers.some((caller) => caller !== "direct")) {
     const param = `${at}.allowed_callers`
-    throw new Refusal("unsupported_parameter", `${param}: no program calls tools here`, {
-      param,
-      hint: 'Use ["direct"]',
-    })
+    throw unsupported(param, ": no program calls tools here", 'Use ["direct"]')
   }
 }
 
@@ -152,15 +136,10 @@ const choiceWords = new Map<unknown, string>([
 export function readChoiceWord(choice: unknown, hint: string): string | null {
   const param = "tool_choice"
   if (isFields(choice)) return choiceWords.get(choice.type) ?? null
-  if (typeof choice !== "string") {
-    throw new Refusal("invalid_value", `${param} must be a string or an object`, { param })
-  }
+  if (typeof choice !== "string") throw invalid(param, "must be a string or an object")
   const word = choiceWords.get(choice)
   if (word !== undefined) return word
-  throw new Refusal("invalid_value", `${param}: ${quote(choice)} is not auto, none or required`, {
-    param,
-    hint,
-  })
+  throw invalid(param, `: ${quote(choice)} is not auto, none or required`, hint)
 }
 
 /** Returns `tool_choice` after checking it against the remaining tools. Throws `Refusal`. */
@@ -219,23 +198,15 @@ export function allowedTools(
 }
 
 export function noSuchTool(name: string, param: string, known: readonly unknown[]): Refusal {
-  return new Refusal("invalid_value", `${param}: no tool is named ${quote(name)}`, {
-    param,
-    hint: `There are: ${known.slice(0, 20).join(", ")}`,
-  })
+  return invalid(param, `: no tool is named ${quote(name)}`, `There are: ${known.slice(0, 20).join(", ")}`)
 }
 
 /** Returns the refusal of a required call for which no callable tool remains. */
 export function needsTools([first]: readonly LeftOut[] = []): Refusal {
   const param = "tool_choice"
-  if (first === undefined) {
-    return new Refusal("invalid_value", "tool_choice needs tools", {
-      param,
-      hint: "Send some, or leave it out",
-    })
-  }
-  const what = `tool_choice asks for a call, and there is no other tool: ${first.warning.split(". ")[0]}`
-  return new Refusal("invalid_value", what, { param, hint: first.hint })
+  if (first === undefined) return invalid(param, "needs tools", "Send some, or leave it out")
+  const what = `asks for a call, and there is no other tool: ${first.warning.split(". ")[0]}`
+  return invalid(param, what, first.hint)
 }
 
 function nameOf(tool: unknown): unknown {
@@ -258,11 +229,11 @@ function namesIn(choice: Record<string, unknown>): [name: unknown, field: string
     const { mode, tools } = inner
     if (mode !== "auto" && mode !== "required") {
       const at = `${param}.allowed_tools.mode`
-      throw new Refusal("invalid_value", `${at} must be auto or required`, { param: at })
+      throw invalid(at, "must be auto or required")
     }
     if (!Array.isArray(tools)) {
       const at = `${param}.allowed_tools.tools`
-      throw new Refusal("invalid_value", `${at} must be a list of tools`, { param: at })
+      throw invalid(at, "must be a list of tools")
     }
     return tools.flatMap((each, i) =>
       isFields(each)
@@ -272,7 +243,5 @@ function namesIn(choice: Record<string, unknown>): [name: unknown, field: string
   }
   const at = `${param}.type`
   const said = type === undefined ? "missing" : quote(type)
-  throw new Refusal("invalid_value", `${at} is ${said}, it must be function, custom or allowed_tools`, {
-    param: at,
-  })
+  throw invalid(at, `is ${said}, it must be function, custom or allowed_tools`)
 }

@@ -7,10 +7,8 @@
  * the same turn.
  */
 import type { Message } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
-import { quote } from "../../http/quote.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
-import { customCallShown } from "../request/messages.ts"
+import { customCallShown, noCall } from "../request/messages.ts"
 import type { InputItem, Item, Part, ResultItem } from "./items.ts"
 import { notFound, type ResponseScope, type StoredResponse } from "./store.ts"
 import { turnName } from "./tools.ts"
@@ -83,7 +81,7 @@ class Messages {
     if ("output" in item) {
       const { call_id: id, output } = item
       const name = this.called.get(id)
-      if (name === undefined) throw this.noCall(id, `${at}.call_id`)
+      if (name === undefined) throw noCall(`${at}.call_id`, this.called, "id", id)
       this.push({ role: "tool", tool_call_id: id, name, content: flatten(output) })
     } else if (item.type === "message" && item.role !== "assistant") {
       const role = item.role === "developer" ? "system" : item.role
@@ -116,14 +114,6 @@ class Messages {
         turn.tool_calls = [...(turn.tool_calls ?? []), call]
       }
     }
-  }
-
-  private noCall(id: string, param: string): Refusal {
-    const known = [...this.called.keys()].slice(-8)
-    return new Refusal("invalid_value", `${param}: no call before has the id ${quote(id)}`, {
-      param,
-      hint: known.length > 0 ? `The latest are ${known.map(quote).join(", ")}` : "Send the call first",
-    })
   }
 }
 

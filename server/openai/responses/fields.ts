@@ -8,7 +8,7 @@
  */
 import { z } from "zod"
 import type { GenerateOptions, TurnOptions } from "../../../runtime/index.ts"
-import { Refusal } from "../../errors.ts"
+import { invalid, unsupported } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import type { EndpointWords } from "../../overflow.ts"
 import { efforts } from "../chat/schema.ts"
@@ -185,18 +185,11 @@ function updatedEffort({ value: { input } }: RequestBody): string | null {
     if (!isFields(item) || item.type !== "configuration_update") continue
     const at = `input[${i}]`
     if (item.text !== undefined && item.text !== null) {
-      throw new Refusal(
-        "unsupported_parameter",
-        `${at}.text: the format of an answer is the request's here`,
-        {
-          param: `${at}.text`,
-          hint: "Send text.format",
-        },
-      )
+      throw unsupported(`${at}.text`, ": the format of an answer is the request's here", "Send text.format")
     }
     const { success, data } = configurationUpdate.safeParse(item)
     const param = `${at}.reasoning.effort`
-    if (!success) throw new Refusal("invalid_value", `${param} is not ${efforts.join(", ")}`, { param })
+    if (!success) throw invalid(param, `is not ${efforts.join(", ")}`)
     effort = data.reasoning?.effort ?? effort
   }
   return effort
@@ -215,7 +208,7 @@ function readLogprobs({
   if (isAsked) return top ?? 0
   if (ids?.length) {
     const param = "logprob_token_ids"
-    throw new Refusal("invalid_value", `${param} needs include: ["message.output_text.logprobs"]`, { param })
+    throw invalid(param, `needs include: ["message.output_text.logprobs"]`)
   }
   return null
 }
@@ -223,17 +216,13 @@ function readLogprobs({
 /** Returns the metadata: named texts, within OpenAI's bounds. Throws `Refusal`. */
 function readMetadata(metadata: unknown): object {
   if (metadata === undefined || metadata === null) return {}
-  if (!isFields(metadata)) {
-    throw new Refusal("invalid_value", "metadata must be an object", { param: "metadata" })
-  }
+  if (!isFields(metadata)) throw invalid("metadata", "must be an object")
   const pairs = Object.entries(metadata)
   checkBound(wholeBounds.metadata, pairs.length)
   for (const [key, value] of pairs) {
     checkBound(wholeBounds.metadataUnits, key.length)
     const param = `metadata.${key}`
-    if (typeof value !== "string") {
-      throw new Refusal("invalid_value", `${param} must be a string`, { param })
-    }
+    if (typeof value !== "string") throw invalid(param, "must be a string")
     checkBound(wholeBounds.metadataUnits, value.length, param)
   }
   refuseHalfPairs(metadata, "metadata")

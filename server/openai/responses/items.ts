@@ -5,7 +5,7 @@
  * Required fields are checked by name, and only known fields are kept, so that the size of a stored
  * item is known.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid, missing } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { isHostedItem, itemLeftOut, type LeftOut } from "../request/leftout.ts"
 import { isFields } from "../request/wire.ts"
@@ -71,14 +71,9 @@ export type InputItem = Item | ReferenceItem
  */
 export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }]
-  if (input === undefined || input === null) {
-    throw new Refusal("missing_required_parameter", "input is missing", {
-      param: "input",
-      hint: "Send a text, or a list of items",
-    })
-  }
-  if (!Array.isArray(input)) throw wrong("input", "must be a string or a list of items")
-  if (input.length === 0) throw wrong("input", "has no item", "Send at least one")
+  if (input === undefined || input === null) throw missing("input", "Send a text, or a list of items")
+  if (!Array.isArray(input)) throw invalid("input", "must be a string or a list of items")
+  if (input.length === 0) throw invalid("input", "has no item", "Send at least one")
   const hostedCalls = new Set<unknown>()
   const read = input.flatMap((item, i) => {
     const at = `input[${i}]`
@@ -92,12 +87,12 @@ export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] 
     leftOut.push(itemLeftOut(item.type as string, at))
     return []
   })
-  if (read.length === 0) throw wrong("input", "has only items of tools, and no message", "Send a message")
+  if (read.length === 0) throw invalid("input", "has only items of tools, and no message", "Send a message")
   return read
 }
 
 function readItem(item: unknown, at: string): InputItem {
-  if (!isFields(item)) throw wrong(at, "must be an object")
+  if (!isFields(item)) throw invalid(at, "must be an object")
   // Clients omit the type of messages and of references.
   const type = item.type ?? (item.role === undefined ? "item_reference" : "message")
   switch (type) {
@@ -120,7 +115,7 @@ function readItem(item: unknown, at: string): InputItem {
     case "item_reference":
       return { type: "item_reference", id: textOf(item, "id", at) }
     default:
-      throw wrong(
+      throw invalid(
         `${at}.type`,
         `${quote(type)} is no item that is read here`,
         "Use message, function_call, function_call_output, custom_tool_call, custom_tool_call_output, reasoning or item_reference",
@@ -133,9 +128,9 @@ const phases: readonly unknown[] = ["commentary", "final_answer"]
 
 function readMessage(item: Record<string, unknown>, at: string): MessageItem {
   const { role, content, phase } = item
-  if (!roles.includes(role)) throw wrong(`${at}.role`, "must be system, developer, user or assistant")
+  if (!roles.includes(role)) throw invalid(`${at}.role`, "must be system, developer, user or assistant")
   if (phase !== undefined && phase !== null && !phases.includes(phase)) {
-    throw wrong(`${at}.phase`, "must be commentary or final_answer")
+    throw invalid(`${at}.phase`, "must be commentary or final_answer")
   }
   return {
     type: "message",
@@ -174,20 +169,18 @@ function readTexts<Type extends string>(
   type: Type,
   at: string,
 ): { type: Type; text: string }[] {
-  if (!Array.isArray(list)) throw wrong(at, "must be a list")
+  if (!Array.isArray(list)) throw invalid(at, "must be a list")
   return list.map((part, i) => {
     if (isFields(part) && part.type === type && typeof part.text === "string")
       return { type, text: part.text }
-    throw wrong(`${at}[${i}]`, `must be {type: "${type}", text}`)
+    throw invalid(`${at}[${i}]`, `must be {type: "${type}", text}`)
   })
 }
 
 function readContent(content: unknown, at: string): string | Part[] {
   if (typeof content === "string") return content
-  if (content === undefined || content === null) {
-    throw new Refusal("missing_required_parameter", `${at} is missing`, { param: at })
-  }
-  if (!Array.isArray(content)) throw wrong(at, "must be a string or a list of parts")
+  if (content === undefined || content === null) throw missing(at)
+  if (!Array.isArray(content)) throw invalid(at, "must be a string or a list of parts")
   return content.map((part, i) => readPart(part, `${at}[${i}]`))
 }
 
@@ -199,7 +192,7 @@ function readPart(part: unknown, at: string): Part {
       return { type, text, annotations: [], logprobs: [] }
     if (type === "refusal" && typeof refusal === "string") return { type, refusal }
   }
-  throw wrong(
+  throw invalid(
     at,
     "must be {type: input_text or output_text, text} or {type: refusal, refusal}",
     "Images, audio and files are not supported",
@@ -207,7 +200,7 @@ function readPart(part: unknown, at: string): Part {
 }
 
 function identity({ id, status }: Record<string, unknown>, at: string): { id?: string; status?: Status } {
-  if (id !== undefined && id !== null && typeof id !== "string") throw wrong(`${at}.id`, "must be a string")
+  if (id !== undefined && id !== null && typeof id !== "string") throw invalid(`${at}.id`, "must be a string")
   return {
     ...(typeof id === "string" && { id }),
     ...(typeof status === "string" && { status: status === "incomplete" ? status : "completed" }),
@@ -218,12 +211,8 @@ function textOf(item: Record<string, unknown>, field: string, at: string): strin
   const value = item[field]
   if (typeof value === "string") return value
   const param = `${at}.${field}`
-  if (value !== undefined && value !== null) throw wrong(param, "must be a string")
-  throw new Refusal("missing_required_parameter", `${param} is missing`, { param })
-}
-
-function wrong(param: string, what: string, hint?: string): Refusal {
-  return new Refusal("invalid_value", `${param} ${what}`, hint === undefined ? { param } : { param, hint })
+  if (value !== undefined && value !== null) throw invalid(param, "must be a string")
+  throw missing(param)
 }
 
 /** Returns an item in the form of a list: with an id, and with texts as parts. */

@@ -4,7 +4,7 @@
  *
  * A running response is found too, with its output so far.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid, Refusal, unsupported } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { listedItem } from "./items.ts"
 import { notFound, type ResponseObject, type ResponseScope } from "./store.ts"
@@ -12,10 +12,7 @@ import { notFound, type ResponseObject, type ResponseScope } from "./store.ts"
 /** Replies with the response. Throws `Refusal`. */
 export function getResponse(request: Request, id: string, scope: ResponseScope): Response {
   if (new URL(request.url).searchParams.get("stream") === "true") {
-    throw new Refusal("unsupported_parameter", "stream: the events of a response are sent once", {
-      param: "stream",
-      hint: "Leave it out",
-    })
+    throw unsupported("stream", ": the events of a response are sent once", "Leave it out")
   }
   return Response.json(find(id, scope))
 }
@@ -44,13 +41,11 @@ export function listInput(request: Request, id: string, scope: ResponseScope): R
   const { searchParams: query } = new URL(request.url)
   const order = query.get("order") ?? "desc"
   if (order !== "asc" && order !== "desc") {
-    throw new Refusal("invalid_value", `order is ${quote(order)}, it must be asc or desc`, { param: "order" })
+    throw invalid("order", `is ${quote(order)}, it must be asc or desc`)
   }
   const limit = Number(query.get("limit") ?? 20)
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
-    throw new Refusal("invalid_value", `limit is ${quote(query.get("limit"))}, it must be from 1 to 100`, {
-      param: "limit",
-    })
+    throw invalid("limit", `is ${quote(query.get("limit"))}, it must be from 1 to 100`)
   }
   const stored = scope.get(id)
   if (stored === undefined) throw notFound("response", id, "response_id")

@@ -4,7 +4,7 @@
  * A choice names a tool by its own name if that is unique, by its namespace and name, or by its
  * name in a turn, `namespace.name`.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid, type Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
 import { isHosted, type LeftOut } from "../request/leftout.ts"
 import { allowedTools, checkName, needsTools, noSuchTool, noTool, readChoiceWord } from "../request/tools.ts"
@@ -24,12 +24,10 @@ export function readFlatChoice(choice: unknown, tools: FlatTools, leftOut: LeftO
   if (choice.type !== "allowed_tools") return namedTool(choice, tools, param)
   const { mode, tools: listed } = choice
   if (mode === undefined && isFields(choice.allowed_tools)) throw nested(param, "allowed_tools")
-  if (mode !== "auto" && mode !== "required") {
-    throw new Refusal("invalid_value", `${param}.mode must be auto or required`, { param: `${param}.mode` })
-  }
+  if (mode !== "auto" && mode !== "required") throw invalid(`${param}.mode`, "must be auto or required")
   if (!Array.isArray(listed)) {
     const at = `${param}.tools`
-    throw new Refusal("invalid_value", `${at} must be a list of tools`, { param: at })
+    throw invalid(at, "must be a list of tools")
   }
   const left = allowedTools(listed, mode, `${param}.tools`, leftOut)
   if (left === null) return "none"
@@ -43,17 +41,11 @@ export function readFlatChoice(choice: unknown, tools: FlatTools, leftOut: LeftO
  * exist.
  */
 function namedTool(each: unknown, { nested: all, flat }: FlatTools, at: string): object {
-  if (!isFields(each)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  if (!isFields(each)) throw invalid(at, "must be an object")
   const { type, name, namespace } = each
   if (type !== "function" && type !== "custom") {
     if (type === undefined) {
-      throw new Refusal(
-        "invalid_value",
-        `${at}.type is missing, it must be function, custom or allowed_tools`,
-        {
-          param: `${at}.type`,
-        },
-      )
+      throw invalid(`${at}.type`, "is missing, it must be function, custom or allowed_tools")
     }
     throw noTool(type, `${at}.type`)
   }
@@ -66,17 +58,19 @@ function namedTool(each: unknown, { nested: all, flat }: FlatTools, at: string):
   const found = exact ?? (bare.length === 1 ? bare[0] : undefined)
   if (found !== undefined) return { type, [type]: { name: turnName(found) } }
   if (bare.length > 1) {
-    throw new Refusal("invalid_value", `${at}.name: ${bare.length} tools are named ${quote(name)}`, {
-      param: `${at}.name`,
-      hint: `Use ${bare.map(turnName).slice(0, 20).join(" or ")}`,
-    })
+    throw invalid(
+      `${at}.name`,
+      `: ${bare.length} tools are named ${quote(name)}`,
+      `Use ${bare.map(turnName).slice(0, 20).join(" or ")}`,
+    )
   }
   throw noSuchTool(name, `${at}.name`, own.map(turnName))
 }
 
 function nested(at: string, type: string): Refusal {
-  return new Refusal("invalid_value", `${at} is a nested choice, which /v1/chat/completions takes`, {
-    param: at,
-    hint: `Put the fields of "${type}" beside its type`,
-  })
+  return invalid(
+    at,
+    "is a nested choice, which /v1/chat/completions takes",
+    `Put the fields of "${type}" beside its type`,
+  )
 }

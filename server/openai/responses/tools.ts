@@ -5,7 +5,7 @@
  * Tools of a namespace join the others as `namespace.name`, so that different namespaces may use
  * the same names. A list of all tools in the form of the request maps calls back.
  */
-import { Refusal } from "../../errors.ts"
+import { invalid } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import { isHosted, type LeftOut, toolLeftOut } from "../request/leftout.ts"
@@ -49,7 +49,7 @@ export function readFlatTools(body: RequestBody, leftOut: LeftOut[] = []): FlatT
   for (const [at, tools] of listsOf(body.value)) {
     if (!Array.isArray(tools)) {
       const param = fieldAt(at)
-      throw new Refusal("invalid_value", `${param} must be a list`, { param })
+      throw invalid(param, "must be a list")
     }
     checkBound(wholeBounds.namespaces, read.nested.length + tools.length, fieldAt(at))
     for (const [i, tool] of tools.entries()) {
@@ -90,9 +90,7 @@ function readNamespace(
 ): void {
   const at = fieldAt(path)
   takeName(name, `${at}.name`, known)
-  if (!Array.isArray(tools)) {
-    throw new Refusal("invalid_value", `${at}.tools must be a list`, { param: `${at}.tools` })
-  }
+  if (!Array.isArray(tools)) throw invalid(`${at}.tools`, "must be a list")
   checkBound(wholeBounds.namespaces, scope.read.nested.length + tools.length, `${at}.tools`)
   const about = typeof description === "string" ? description : ""
   const inner = { ...scope, namespace: name, about, names: new Set<string>() }
@@ -105,7 +103,7 @@ function readFlatTool(
   path: Path,
 ): void {
   const at = fieldAt(path)
-  if (!isFields(tool)) throw new Refusal("invalid_value", `${at} must be an object`, { param: at })
+  if (!isFields(tool)) throw invalid(at, "must be an object")
   const { type, name, description, strict, format } = tool
   if (isHosted(type)) {
     leftOut.push(toolLeftOut(type, at))
@@ -113,10 +111,11 @@ function readFlatTool(
   }
   if (type !== "function" && type !== "custom") throw noTool(type, `${at}.type`)
   if (name === undefined && isFields(tool[type])) {
-    throw new Refusal("invalid_value", `${at} is a nested tool, which /v1/chat/completions takes`, {
-      param: at,
-      hint: `Put the fields of "${type}" beside its type: {"type": "${type}", "name": …}`,
-    })
+    throw invalid(
+      at,
+      "is a nested tool, which /v1/chat/completions takes",
+      `Put the fields of "${type}" beside its type: {"type": "${type}", "name": …}`,
+    )
   }
   takeName(name, `${at}.name`, names)
   refuseForeign(tool, at)
