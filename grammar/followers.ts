@@ -1,44 +1,38 @@
 /**
  * What follows when a lexeme ends: the steps of the frame on top, as lexemes over stacks.
  *
- * It depends only on the stack and the lexeme's tag, so it is computed once for each such pair. If
- * a grammar may read a text in many ways, followers that read the same lexeme under the same frame
- * become one over the union of their stacks.
+ * It depends only on the stack and the lexeme's tag, so it is computed once for each such pair.
+ * Followers that read the same are one over the union of their stacks (`readings.ts`).
  */
 import { limitError } from "./errors.ts"
 import { type Frame, noFrames, type SharedSteps, type Step } from "./frame.ts"
-import type { Grammar } from "./grammar.ts"
-import { PairMap, TripleMap } from "./intern.ts"
+import { PairMap } from "./intern.ts"
 import { PlainTag } from "./lexeme/table.ts"
 import type { Limits } from "./limits.ts"
-import { joinReadings, uniteReadings } from "./readings.ts"
+import type { Readings } from "./readings.ts"
 import type { StackTable } from "./stack.ts"
 import { NoText } from "./texts.ts"
 
 /** Lexeme state and stack after a lexeme has ended, pairwise. */
 export type Followers = readonly number[]
 
-/** (lexeme state, frame, 0) → index of a follower's stack, while followers are united. */
-const places = new TripleMap()
-
 export class FollowerTable {
   private readonly stacks: StackTable
   private readonly limits: Limits
-  private readonly unites: boolean
+  /** Scratch for the followers of one call. */
+  private readonly readings: Readings
+  /** The stack after each of the frames that were pushed last. */
+  private readonly prefix: number[] = []
   /** (stack, tag) → index in `lists`. */
   private readonly ids = new PairMap()
   private readonly lists: Followers[] = []
   /** (frame, lexeme) → result of `followsItself`. */
   private readonly repeats = new PairMap()
-  /** Scratch for the followers of one call: arrays that grow leave as much garbage as they hold. */
-  private readonly found: number[] = []
-  /** The stacks after each frame of the step that is expanded. */
-  private readonly prefix: number[] = []
 
-  constructor(stacks: StackTable, { limits, unites }: Grammar) {
+  constructor(stacks: StackTable, limits: Limits, readings: Readings) {
     this.stacks = stacks
     this.limits = limits
-    this.unites = unites
+    this.readings = readings
   }
 
   /**
@@ -76,54 +70,59 @@ export class FollowerTable {
 
   /** Returns the first lexemes of `steps`, each with the stack of its frames above `below`. */
   expand(steps: readonly Step[], below: number): Followers {
-    const { found } = this
-    let count = 0
-    // Neighbouring steps share their first frames.
-    const { prefix } = this
-    let last: readonly Frame[] = noFrames
-    for (let i = 0; i < steps.length; i++) {
-      const { lexeme, frames } = steps[i]
-      let k = 0
-      while (k < frames.length && k < last.length && frames[k] === last[k]) k++
-      let stack = k === 0 ? below : prefix[k - 1]
-      for (; k < frames.length; k++) {
-        stack = this.stacks.push(stack, frames[k])
-        prefix[k] = stack
-      }
+    this.readings.clear()
+    let last = noFrames
+    for (const { lexeme, frames } of steps) {
+      this.add(lexeme, this.pushNext(below, frames, last))
       last = frames
-      this.checkDepth(stack)
-      if (this.stacks.isUnion(stack)) {
-        for (const member of this.stacks.members(stack)) {
-          found[count++] = lexeme
-          found[count++] = member
-        }
-      } else {
-        found[count++] = lexeme
-        found[count++] = stack
-      }
     }
-    const followers = found.slice(0, count)
-    return this.unites && count > 2 ? this.unitedFollowers(followers) : followers
+    return this.collected()
+  }
+
+  /**
+   * Returns the stack of `frames` above `below`. `last` was pushed above `below` just before:
+   * neighbouring steps begin with the same frames, whose stacks are known.
+   */
+  private pushNext(below: number, frames: readonly Frame[], last: readonly Frame[]): number {
+    const { prefix } = this
+    let shared = 0
+    while (shared < frames.length && shared < last.length && frames[shared] === last[shared]) shared++
+    let stack = shared === 0 ? below : prefix[shared - 1]
+    for (let i = shared; i < frames.length; i++) {
+      stack = this.stacks.push(stack, frames[i])
+      prefix[i] = stack
+    }
+    this.checkDepth(stack)
+    return stack
+  }
+
+  /** Adds a follower to `readings`. */
+  private add(lexeme: number, stack: number): void {
+    if (!this.stacks.isUnion(stack)) this.readings.add(lexeme, stack, NoText)
+    else for (const member of this.stacks.members(stack)) this.readings.add(lexeme, member, NoText)
+  }
+
+  /** Returns the followers in `readings`. */
+  private collected(): Followers {
+    const { threads, used } = this.readings
+    const followers: number[] = []
+    for (let i = 0; i < used; i += 3) followers.push(threads[i], threads[i + 1])
+    return followers
   }
 
   private followersOf(frame: Frame, tag: number, below: number): Followers {
-    const shared = this.unites && this.stacks.canUnite(below) ? frame.followShared(tag) : null
+    const shared = frame.followShared(tag)
     return shared === null ? this.expand(frame.follow(tag, null), below) : this.expandShared(shared, below)
   }
 
   /** Returns the followers under all members of a union, joined in turn. */
   private joinedFollowers(stack: number, tag: number): Followers {
-    const { stacks } = this
-    const threads: number[] = []
-    for (const member of stacks.members(stack)) {
-      const followers = this.after(member, tag)
-      for (let i = 0; i < followers.length; i += 2) threads.push(followers[i], followers[i + 1], NoText)
-    }
-    const joined = Int32Array.from(threads)
-    const used = joinReadings(stacks, joined, uniteReadings(stacks, joined, joined.length), this.limits)
-    const followers: number[] = []
-    for (let i = 0; i < used; i += 3) followers.push(joined[i], joined[i + 1])
-    return followers
+    const lists = this.stacks.members(stack).map((member) => this.after(member, tag))
+    this.readings.clear()
+    for (const followers of lists)
+      for (let i = 0; i < followers.length; i += 2) this.add(followers[i], followers[i + 1])
+    this.readings.join(this.limits)
+    return this.collected()
   }
 
   /** Like `expand`. The stack of a place is the union of all stacks that lead there. */
@@ -134,11 +133,9 @@ export class FollowerTable {
       const all = places[place].map(({ place, frames }) => this.pushAll(at[place], frames))
       at[place] = all.length === 1 ? all[0] : stacks.uniteAll(all.flatMap((stack) => stacks.members(stack)))
     }
-    const followers: number[] = []
-    for (const { place, step } of steps)
-      for (const member of stacks.members(this.pushAll(at[place], step.frames)))
-        followers.push(step.lexeme, member)
-    return this.unitedFollowers(followers)
+    this.readings.clear()
+    for (const { place, step } of steps) this.add(step.lexeme, this.pushAll(at[place], step.frames))
+    return this.collected()
   }
 
   private pushAll(stack: number, frames: readonly Frame[]): number {
@@ -153,23 +150,5 @@ export class FollowerTable {
     const { limits } = this
     if (depth <= limits.stackDepth) return
     throw limitError(limits, "stackDepth.text", depth)
-  }
-
-  /** Returns the followers, with those that read the same lexeme under the same frame as one. */
-  private unitedFollowers(followers: Followers): Followers {
-    const { stacks } = this
-    const united: number[] = []
-    places.clear()
-    for (let i = 0; i < followers.length; i += 2) {
-      const lexeme = followers[i]
-      const stack = followers[i + 1]
-      const frameId = stacks.frameId(stack)
-      const place = places.get(lexeme, frameId, 0)
-      if (place < 0 || !stacks.canUnite(stack) || !stacks.canUnite(united[place])) {
-        places.set(lexeme, frameId, 0, united.length + 1)
-        united.push(lexeme, stack)
-      } else if (frameId >= 0) united[place] = stacks.unite(united[place], stack)
-    }
-    return united
   }
 }

@@ -43,7 +43,10 @@ export class Grammar {
   readonly readsTokens: boolean
   /** The parts that have a budget of tokens, see `budget.ts`. */
   readonly budgets: readonly BudgetPart[]
-  /** Whether readings that differ only below their frames are kept as one, see `stack.ts`. */
+  /**
+   * Whether a mask collects the lexemes that it reads and unites them, see `mask/fast/readings.ts`.
+   * That pays for rules; JSON has few readings.
+   */
   readonly unites: boolean
   /**
    * Whether text without a choice may be written in the tokenizer's own tokens. A Lark text can

@@ -146,11 +146,6 @@ export class StackTable {
     return (this.records[stack * Fields + Flags] & Union) !== 0
   }
 
-  /** Returns whether `stack` may join a union: no text belongs to only one of its readings. */
-  canUnite(stack: number): boolean {
-    return this.captureCount(stack) === 0
-  }
-
   /**
    * Returns the union of both stacks, whose capture counts are equal. Equal top frames are shared.
    */

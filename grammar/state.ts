@@ -10,24 +10,21 @@
  * Every thread can reach the end: lexemes keep only live states, and frames return only steps that
  * can be finished.
  *
- * Threads that read alike can be one over a union of their stacks (`readings.ts`). Grammars of
- * rules (`Grammar.unites`) unite threads as they are added, since most of their readings are alike.
- * JSON has few readings, so a state unites its threads only if there are many.
+ * Threads that read alike are one over a union of their stacks, in every grammar without budgets
+ * (`readings.ts`).
  */
 import { checkLimit, placed } from "./errors.ts"
 import { FollowerTable } from "./followers.ts"
 import type { Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
-import { grown, TripleMap, TupleTable } from "./intern.ts"
+import { TupleTable } from "./intern.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
-import { JoinedAt, joinReadings, ManyThreads, uniteReadings } from "./readings.ts"
+import { ManyThreads, Readings } from "./readings.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
 import { NoText, Texts } from "./texts.ts"
 
 /** The state without threads: nothing may follow. */
 export const DeadState = 0
-/** Room for five threads. So small an array costs a fraction, see `intern.ts`. */
-const FewThreads = 15
 
 export class States {
   readonly grammar: Grammar
@@ -45,28 +42,32 @@ export class States {
   private ids = new Int32Array(8)
   /** Lexeme states and stacks of the shape that is being interned. */
   private pairs = new Int32Array(8)
+  /** Threads of the state under construction. */
+  private found: Readings
+  /** Threads of the state before. */
+  private before: Readings
   /**
-   * Ended lexemes of the state under construction that cannot continue, with their stacks and
-   * texts. They are not threads any more, and their followers are added once. Null if threads are
-   * not united as they are added.
+   * Ended lexemes of the state under construction that cannot continue. They are no threads; their
+   * followers are added once.
    */
-  private readonly passed: TripleMap | null
-  /** A count of numbers in `scratch` above which threads are united. */
+  private readonly ended: Readings
+  /** Count of numbers in `found` above which threads are joined. */
   private readonly many: number
   readonly start: number
 
-  /** Threads of the state under construction: lexeme state, stack, text. Shape [used / 3, 3]. */
-  private scratch = new Int32Array(FewThreads)
-  private used = 0
-  private reading = new Int32Array(FewThreads)
-
-  /** Makes the states of `grammar`. A state with more than `many` threads has them united. */
+  /**
+   * Makes the states of `grammar`. A state with more than `many` threads has them joined. If `many`
+   * is infinite, threads are not united either.
+   */
   constructor(grammar: Grammar, many = ManyThreads) {
     this.grammar = grammar
-    this.followers = new FollowerTable(this.stacks, grammar)
-    this.passed = grammar.unites ? new TripleMap() : null
+    this.many = 3 * many
     // Budgets are counted along stacks, which is not possible in a union.
-    this.many = grammar.budgets.length > 0 ? Number.POSITIVE_INFINITY : 3 * many
+    const unites = Number.isFinite(many) && grammar.budgets.length === 0
+    this.found = new Readings(this.stacks, unites)
+    this.before = new Readings(this.stacks, unites)
+    this.ended = new Readings(this.stacks, false)
+    this.followers = new FollowerTable(this.stacks, grammar.limits, new Readings(this.stacks, unites))
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.start = this.begin(grammar.start)
@@ -143,11 +144,11 @@ export class States {
 
   /** Returns the state at the beginning of `steps`, over the empty stack. */
   begin(steps: readonly Step[]): number {
-    this.used = 0
-    this.passed?.clear()
+    this.found.clear()
+    this.ended.clear()
     for (const step of steps) this.addStep(step, EmptyStack, NoText)
-    if (this.used > this.many) this.uniteScratch()
-    return this.internScratch()
+    if (this.found.used > this.many) this.found.join(this.grammar.limits)
+    return this.internFound()
   }
 
   /** Returns a dense id of the lexeme states and stacks of `state`, without texts. */
@@ -164,17 +165,16 @@ export class States {
   /** Returns the state after `bytes[start .. end)`, or `DeadState`. */
   advance(state: number, bytes: Uint8Array, start = 0, end = bytes.length): number {
     const count = this.states.length(state)
-    this.used = 0
-    this.passed?.clear()
+    this.found.clear()
     for (let i = 0; i < count; i++) {
       const thread = this.states.at(state, i)
-      this.push(this.threads.at(thread, 0), this.threads.at(thread, 1), this.threads.at(thread, 2))
+      this.found.push(this.threads.at(thread, 0), this.threads.at(thread, 1), this.threads.at(thread, 2))
     }
     for (let at = start; at < end; at++) {
-      if (this.used === 0) return DeadState
+      if (this.found.used === 0) return DeadState
       this.readByte(bytes[at])
     }
-    return this.internScratch()
+    return this.internFound()
   }
 
   /** Returns the state with the threads of both, for tokens that are read as text and by id. */
@@ -198,28 +198,28 @@ export class States {
     return ""
   }
 
-  /** Replaces the threads in `scratch` by those after `byte`. */
+  /** Replaces the threads in `found` by those after `byte`. */
   private readByte(byte: number): void {
-    const before = this.scratch
-    const end = this.used
-    this.scratch = this.reading
-    this.reading = before
-    this.used = 0
-    this.passed?.clear()
+    const { found, before } = this
+    this.found = before
+    this.before = found
+    this.found.clear()
+    this.ended.clear()
+    const { threads, used } = this.before
     let i = 0
     try {
-      for (; i < end; i += 3) {
-        const next = lexemes.next(before[i], byte)
+      for (; i < used; i += 3) {
+        const next = lexemes.next(threads[i], byte)
         if (next === Dead) continue
-        const stack = before[i + 1]
-        const text = this.stacks.captureCount(stack) > 0 ? this.texts.withByte(before[i + 2], byte) : NoText
+        const stack = threads[i + 1]
+        const text = this.stacks.captureCount(stack) > 0 ? this.texts.withByte(threads[i + 2], byte) : NoText
         this.add(next, stack, text)
       }
-      if (this.used > this.many) this.uniteScratch()
+      if (this.found.used > this.many) this.found.join(this.grammar.limits)
     } catch (error) {
       // These copies are for the closure: captured variables would be slow in the loop.
-      const lexemeState = before[i]
-      const stack = before[i + 1]
+      const lexemeState = threads[i]
+      const stack = threads[i + 1]
       throw placed(error, () => this.pathOf(lexemeState, stack))
     }
   }
@@ -230,34 +230,12 @@ export class States {
     return this.texts.withMarks(outer > 0 ? text : NoText, this.stacks.captureCount(stack) - outer)
   }
 
-  private push(lexemeState: number, stack: number, text: number): void {
-    if (this.used === this.scratch.length) this.scratch = grown(this.scratch, 2 * this.used)
-    const { scratch } = this
-    scratch[this.used++] = lexemeState
-    scratch[this.used++] = stack
-    scratch[this.used++] = text
-  }
-
-  /** Adds a thread to `scratch`, and its followers if its lexeme may end here. */
+  /** Adds a thread to `found`, and its followers if its lexeme may end here. */
   private add(lexemeState: number, stack: number, text: number): void {
-    const { scratch, used } = this
-    for (let i = 0; i < used; i += 3) {
-      if (scratch[i] === lexemeState && scratch[i + 1] === stack && scratch[i + 2] === text) return
-    }
-    if (this.passed !== null) {
-      const at = this.placeBeside(lexemeState, stack, text)
-      if (at >= 0) {
-        // The followers of both were added with the first of them; those of this one are added
-        // below.
-        const both = this.stacks.unite(scratch[at], stack)
-        if (both === scratch[at]) return
-        scratch[at] = both
-      } else if (lexemes.canContinue(lexemeState)) this.push(lexemeState, stack, text)
-      else if (!this.passed.add(lexemeState, stack, text)) return
-    } else if (lexemes.canContinue(lexemeState)) {
-      this.push(lexemeState, stack, text)
-    }
-    if (this.used > 3 * this.grammar.limits.threads) this.checkThreads()
+    const { found } = this
+    const isOpen = lexemes.canContinue(lexemeState)
+    if (!(isOpen ? found : this.ended).add(lexemeState, stack, text)) return
+    if (found.used > 3 * this.grammar.limits.threads) this.checkThreads()
     const tag = lexemes.tags[lexemeState]
     if (tag === 0) return
     if (stack === EmptyStack) {
@@ -280,36 +258,11 @@ export class States {
     }
   }
 
-  /**
-   * Unites the threads in `scratch` that can be united, and joins them if many are left, unless the
-   * grammar unites as threads are added.
-   */
-  private uniteScratch(): void {
-    const { stacks, scratch } = this
-    this.used = uniteReadings(stacks, scratch, this.used)
-    if (this.passed === null && this.used > JoinedAt * this.many)
-      this.used = joinReadings(stacks, scratch, this.used, this.grammar.limits)
-  }
-
-  /** Throws if more readings are open than allowed after uniting them. */
+  /** Throws if more readings are open than allowed after joining them. */
   private checkThreads(): void {
-    if (this.used > this.many) this.uniteScratch()
-    checkLimit(this.grammar.limits, "threads.open", this.used / 3)
-  }
-
-  /**
-   * Returns the index in `scratch` of the stack of a thread that reads the same lexeme under the
-   * same frame, or -1.
-   */
-  private placeBeside(lexemeState: number, stack: number, text: number): number {
-    const { scratch, used, stacks } = this
-    const frame = stacks.top[stack]
-    if (frame === undefined || text !== NoText || !stacks.canUnite(stack)) return -1
-    for (let i = 0; i < used; i += 3) {
-      if (scratch[i] !== lexemeState || scratch[i + 2] !== NoText) continue
-      if (stacks.top[scratch[i + 1]] === frame && stacks.canUnite(scratch[i + 1])) return i + 1
-    }
-    return -1
+    const { limits } = this.grammar
+    this.found.join(limits)
+    checkLimit(limits, "threads.open", this.found.used / 3)
   }
 
   private addStep(step: Step, below: number, text: number): void {
@@ -322,25 +275,20 @@ export class States {
 
   /** Adds the end of the text, which is thread 0 and sorts first. */
   private addDone(): void {
-    const { scratch, used } = this
-    for (let i = 0; i < used; i += 3) if (scratch[i] === Dead) return
-    this.push(Dead, EmptyStack, NoText)
+    this.found.add(Dead, EmptyStack, NoText)
   }
 
-  private internScratch(): number {
-    const { scratch, used } = this
-    if (used === 3) {
-      this.key[0] = this.threads.intern(scratch, 3)
-      return this.states.intern(this.key, 1)
-    }
+  /** Returns the state of the threads in `found`. */
+  private internFound(): number {
+    const { threads, used } = this.found
     const count = used / 3
     if (count > this.ids.length) this.ids = new Int32Array(2 * count)
-    const { ids } = this
+    const { ids, key } = this
     for (let i = 0; i < count; i++) {
-      this.key[0] = scratch[3 * i]
-      this.key[1] = scratch[3 * i + 1]
-      this.key[2] = scratch[3 * i + 2]
-      const id = this.threads.intern(this.key, 3)
+      key[0] = threads[3 * i]
+      key[1] = threads[3 * i + 1]
+      key[2] = threads[3 * i + 2]
+      const id = this.threads.intern(key, 3)
       // Insertion sort, since there are few threads, nearly in order.
       let at = i
       for (; at > 0 && ids[at - 1] > id; at--) ids[at] = ids[at - 1]

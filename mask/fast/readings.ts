@@ -7,6 +7,7 @@ import { grown, moreThan, TripleMap } from "../../grammar/intern.ts"
 import { bytesOf, NoBytes, shareByte, uniteSets } from "../../grammar/lexeme/bytesets.ts"
 import { Dead, lexemes, PlainTag } from "../../grammar/lexeme/table.ts"
 import { tokenIds } from "../../grammar/lexeme/token.ts"
+import { Readings } from "../../grammar/readings.ts"
 import { EmptyStack, type StackTable } from "../../grammar/stack.ts"
 import type { States } from "../../grammar/state.ts"
 import { NoList, RootList } from "../lists.ts"
@@ -52,7 +53,7 @@ export interface Reads {
   repeated(list: number, lexemeState: number): number
 }
 
-export class Readings implements ReadingShortcuts {
+export class MaskReadings implements ReadingShortcuts {
   readonly unites: boolean
   private readonly states: States
   private readonly locals: Reads
@@ -164,15 +165,11 @@ export class Readings implements ReadingShortcuts {
  * same stack into one for all nodes. The tables are made once, for all masks.
  */
 class Waves {
-  private readonly stacks: StackTable
   private readonly lists: ListTables
   /** The readings that `take` returned: node list, lexeme state, stack. Shape [length / 3, 3]. */
   wave = new Int32Array(FirstRoom)
-  /** The readings that were added since then, in the same shape. */
-  private added = new Int32Array(FirstRoom)
-  private used = 0
-  /** (node list, lexeme state, frame) → index of its stack in `added`. */
-  private readonly places = new TripleMap()
+  /** The readings that were added since then: lexeme state, stack, and node list as text. */
+  private readonly added: Readings
   /**
    * (lexeme state, stack, 0) → the list of the nodes from which it was read; reading from them
    * again adds nothing.
@@ -186,27 +183,14 @@ class Waves {
   private group = new Int32Array(FirstRoom)
 
   constructor(stacks: StackTable, lists: ListTables) {
-    this.stacks = stacks
+    this.added = new Readings(stacks, true)
     this.lists = lists
   }
 
   add(list: number, lexemeState: number, stack: number): void {
-    const { stacks, lists, places, used } = this
-    if (list !== RootList && !shareByte(lists.nextBytes(list), firstBytes(lexemeState))) return
-    const frame = stacks.frameId(stack)
-    if (frame >= 0 && stacks.canUnite(stack)) {
-      const place = places.get(list, lexemeState, frame)
-      if (place >= 0) {
-        this.added[place] = stacks.unite(this.added[place], stack)
-        return
-      }
-      places.set(list, lexemeState, frame, used + 2)
-    }
-    if (used + 3 > this.added.length) this.added = grown(this.added, 2 * this.added.length)
-    this.added[used] = list
-    this.added[used + 1] = lexemeState
-    this.added[used + 2] = stack
-    this.used = used + 3
+    const { lists } = this
+    if (list === RootList || shareByte(lists.nextBytes(list), firstBytes(lexemeState)))
+      this.added.add(lexemeState, stack, list)
   }
 
   /**
@@ -214,8 +198,7 @@ class Waves {
    * discarded too.
    */
   clear(): void {
-    this.used = 0
-    this.places.clear()
+    this.added.clear()
     this.read.clear()
   }
 
@@ -237,33 +220,32 @@ class Waves {
    * many numbers they take.
    */
   take(): number {
-    const { used, added } = this
+    const { used, threads: added } = this.added
     if (this.wave.length < used) this.wave = new Int32Array(added.length)
     if (this.before.length < used) this.before = new Int32Array(added.length)
     const { wave, before, groups } = this
     groups.clear()
     let end = 0
     for (let i = 0; i < used; i += 3) {
-      if (this.mayUnite(added[i], added[i + 1])) {
-        before[i] = groups.get(added[i + 1], added[i + 2], 0)
-        groups.set(added[i + 1], added[i + 2], 0, i)
+      if (this.mayUnite(added[i + 2], added[i])) {
+        before[i] = groups.get(added[i], added[i + 1], 0)
+        groups.set(added[i], added[i + 1], 0, i)
       } else {
         before[i] = Alone
+        wave[end++] = added[i + 2]
         wave[end++] = added[i]
         wave[end++] = added[i + 1]
-        wave[end++] = added[i + 2]
       }
     }
     for (let i = 0; i < used; i += 3) {
-      if (before[i] === Alone || groups.get(added[i + 1], added[i + 2], 0) !== i) continue
-      const list = this.unread(this.unionOfGroup(i), added[i + 1], added[i + 2])
+      if (before[i] === Alone || groups.get(added[i], added[i + 1], 0) !== i) continue
+      const list = this.unread(this.unionOfGroup(i), added[i], added[i + 1])
       if (list === NoList) continue
       wave[end++] = list
+      wave[end++] = added[i]
       wave[end++] = added[i + 1]
-      wave[end++] = added[i + 2]
     }
-    this.used = 0
-    this.places.clear()
+    this.added.clear()
     return end
   }
 
@@ -275,14 +257,15 @@ class Waves {
 
   /** Returns the nodes of all lists of the group whose last list is at index `last`. */
   private unionOfGroup(last: number): number {
-    const { lists, added, before } = this
-    if (before[last] < 0) return added[last]
+    const { lists, before } = this
+    const { threads: added } = this.added
+    if (before[last] < 0) return added[last + 2]
     let count = 0
     for (let i = last; i >= 0; i = before[i]) count++
     if (count > this.group.length) this.group = new Int32Array(2 * count)
     const group = this.group.subarray(0, count)
     // In the order of insertion, which is usually ascending.
-    for (let i = last; i >= 0; i = before[i]) group[--count] = added[i]
+    for (let i = last; i >= 0; i = before[i]) group[--count] = added[i + 2]
     return lists.unionOf(group)
   }
 }

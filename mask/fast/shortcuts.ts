@@ -48,7 +48,7 @@ import { ListWalks } from "./listwalks.ts"
 import { Overlays } from "./overlays.ts"
 import { Quotes } from "./quotes.ts"
 import { VocabularyReach } from "./reach.ts"
-import { Readings, type Reads } from "./readings.ts"
+import { MaskReadings, type Reads } from "./readings.ts"
 import { Repeats } from "./repeats.ts"
 import type { Group } from "./slices.ts"
 import { type TextLocal, TextMasks } from "./text.ts"
@@ -260,7 +260,7 @@ export class FastMasks implements Shortcuts, Reads {
   }
 
   reading(states: States): ReadingShortcuts {
-    return new Readings(states, this)
+    return new MaskReadings(states, this)
   }
 
   endsBefore(list: number, lexemeState: number, bytes: number): number | null {

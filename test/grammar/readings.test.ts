@@ -2,9 +2,11 @@
 
 import { expect, test } from "vitest"
 import { Completions } from "../../grammar/completions.ts"
+import { defaultLimits } from "../../grammar/errors.ts"
 import { explain, nextBytes } from "../../grammar/explain.ts"
+import { Frame } from "../../grammar/frame.ts"
 import { compile } from "../../grammar/index.ts"
-import { uniteReadings } from "../../grammar/readings.ts"
+import { Readings } from "../../grammar/readings.ts"
 import { EmptyStack, StackTable } from "../../grammar/stack.ts"
 import { DeadState, States } from "../../grammar/state.ts"
 
@@ -224,6 +226,48 @@ test("threads that wait for different texts stay apart", () => {
 })
 
 test("the end of the text and lexemes without a frame are left alone", () => {
-  const threads = Int32Array.from([1, EmptyStack, 0, 5, EmptyStack, 0, 5, EmptyStack, 0])
-  expect(uniteReadings(new StackTable(), threads, 9)).toBe(9)
+  const readings = new Readings(new StackTable(), true)
+  const added = [1, 5, 5].map((lexemeState) => readings.add(lexemeState, EmptyStack, 0))
+  expect(added).toEqual([true, true, false])
+  readings.join(defaultLimits)
+  expect([...readings.threads.subarray(0, readings.used)]).toEqual([1, EmptyStack, 0, 5, EmptyStack, 0])
 })
+
+class TestFrame extends Frame {
+  follow() {
+    return []
+  }
+  finish() {
+    return ""
+  }
+}
+
+test.each([3, 40])(
+  "of %i frames, each twice over one of two others, threads are united, then joined",
+  (count) => {
+    const stacks = new StackTable()
+    const frames = Array.from({ length: count }, () => new TestFrame())
+    const below = [new TestFrame(), new TestFrame()].map((frame) => stacks.push(EmptyStack, frame))
+    const collect = (unites: boolean) => {
+      const readings = new Readings(stacks, unites)
+      for (const stack of [...below, ...below])
+        for (const frame of frames) readings.add(7, stacks.push(stack, frame), 0)
+      return readings
+    }
+    const apart = collect(false)
+    expect(apart.used).toBe(3 * 2 * count)
+    apart.join(defaultLimits)
+    expect(apart.used).toBe(3 * 2 * count)
+    const united = collect(true)
+    expect(united.used).toBe(3 * count)
+    for (const [i, frame] of frames.entries())
+      expect(united.threads[3 * i + 1]).toBe(stacks.push(stacks.unite(below[0], below[1]), frame))
+    united.join(defaultLimits)
+    expect(united.used).toBe(3)
+    expect(stacks.members(united.threads[1])).toHaveLength(count)
+    expect(() => {
+      const many = collect(true)
+      many.join({ ...defaultLimits, threads: count - 1 })
+    }).toThrow(/is above the bound/)
+  },
+)
