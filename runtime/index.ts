@@ -1,5 +1,6 @@
 /**
- * runtime/: a model, the engine around it, and the names of the floors below that its callers need.
+ * Public names of runtime/: the model, the engine around it, and the names of lower layers that
+ * callers need.
  */
 export {
   type CallOptions,

@@ -484,7 +484,7 @@ export class Engine {
     return this.compiled.stateCount + (this.parts.guides?.stateCount ?? 0)
   }
 
-  /** Counts of what the model has computed since it was opened. */
+  /** Counts of the model's work since it was opened. */
   modelWork(): ModelWork {
     return this.parts.model.work
   }

@@ -72,7 +72,7 @@ export interface Usage {
   readonly tpotMs: number
 }
 
-/** A finished request: the first answer, all answers, and what they cost. */
+/** A finished request: the first answer, all answers, and their cost. */
 export interface GenerateResult<Value = unknown> extends Omit<Choice, "index" | "value"> {
   /** The value of choice 0; the other fields of a choice are choice 0's too. */
   readonly value: Value

@@ -1,6 +1,6 @@
 /**
- * What a caller may request of one generation, and the check of all of it before the first token:
- * prompt against context, budget, stops, sampling parameters.
+ * The options of one generation, and their check before the first token: prompt against context,
+ * budget, stops, sampling parameters.
  */
 
 import { needsLogits } from "../../sampler/cpu.ts"

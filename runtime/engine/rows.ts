@@ -1,6 +1,6 @@
 /**
- * The rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit, and on along a draft as long
- * as the accepted tokens are the drafted ones.
+ * Processes the rows of a step that have logits: mask ▸ sample ▸ accept ▸ emit. If a row has a
+ * draft, this repeats for as long as the accepted tokens are the drafted ones.
  *
  * A row is not sampled if its mask has one bit or its bytes are forced (`mask/prompt/forced.ts`).
  * Forced tokens are accepted as one event and go into the next step as one feed. If few rows run

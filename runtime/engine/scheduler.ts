@@ -26,7 +26,9 @@ export interface BatchEntry {
    * feed; −1 if there is none.
    */
   readonly promptRow: number
-  /** Whether the logits have the bits of plain decoding. */
+  /**
+   * Whether the logits have the same bits as in plain decoding, which is decoding without drafts.
+   */
   readonly isPlain: boolean
 }
 
@@ -35,7 +37,7 @@ interface Step {
   readonly batch: BatchEntry[]
   /** Prompt tokens that the step may still take. */
   budget: number
-  /** Prompt tokens whose logits are requested that the step may still take. */
+  /** Number of prompt tokens with requested logits that the step may still take. */
   rowBudget: number
   /** Number of logits rows so far. */
   rowCount: number
@@ -52,18 +54,19 @@ interface Step {
 const chunkSize = 96
 /** Maximum prompt tokens computed in one step, over all sequences. */
 const promptBudget = 512
-/** Maximum of those whose logits are requested: each of them has a row of all columns. */
+/** Maximum number of prompt tokens with requested logits: each of them has a row of all columns. */
 const promptRowBudget = chunkSize
 /**
- * Maximum tokens that a row feeds one by one. Feeding them together takes a separate run for that
- * row, and up to this many tokens the run costs more than as many columns in the runs of all rows:
- * a run of two took 10 ms, a column 3.5 (SmolLM2-135M, 4 bits, eight rows). A sequence that is
- * alone is fed the same way, for the same bits; that costs it 6 ms each time.
+ * Maximum tokens that a row feeds one by one. If more tokens are fed together, the row needs a
+ * separate run; for few tokens that run costs more than one column for each of them in the runs of
+ * all rows: a run of two tokens took 10 ms, a column 3.5 (SmolLM2-135M, 4 bits, eight rows). A
+ * sequence that is alone is also fed one by one, so that it gets the same bits; that costs it 6 ms
+ * each time.
  */
 const fewTokens = 2
 /**
- * Some graphs compute the logits of every token: the maximum number of logits of a piece that is
- * longer than a chunk.
+ * Maximum number of logits of a piece that is longer than a chunk: some graphs compute the logits
+ * of every token.
  */
 const maxLogits = 2 ** 25
 
@@ -209,7 +212,7 @@ export class Scheduler {
       sequence,
       feed: copyFrom === undefined ? plain : { ...plain, copyFrom },
       draft,
-      // The rows belong to the last tokens of a feed.
+      // The logits rows of a feed belong to its last tokens.
       logitsRow: isLast ? step.rowCount + plain.logitsCount - 1 - draft.tokens.length : -1,
       promptRow: promptRows > 0 ? step.rowCount : -1,
       isPlain: this.isPlain(sequence, plain),

@@ -81,7 +81,7 @@ export class Habits {
     for (let count = shapes.length; count > 0; count--) {
       const known = this.behindShapes.get(shapes.slice(-count).join())
       if (!known) continue
-      // The word list cannot predict what follows a word that was just written.
+      // The habits cannot predict what follows a word that was just written.
       if (known[0] >= 0) guesses.push(...known.filter((each) => each >= 0))
       break
     }

@@ -71,7 +71,7 @@ const abandonedMs = 20
 /** Interval of the checks of the threads, and the interval if none of them works. */
 const watchMs = 8
 const quietWatchMs = 5_000
-/** A home that holds more bytes is replaced by a fresh one. */
+/** A home that holds more bytes is replaced by a new one. */
 const maxThreadBytes = 1_024 << 20
 /** How long a compilation that is not quick waits for a thread of its own before it is refused. */
 const maxLineMs = 15_000
@@ -79,8 +79,8 @@ const maxLineMs = 15_000
 const refusalMs = 60_000
 const maxRefusals = 1_024
 /**
- * Number of constraints that the home is assumed to remember; older ones are compiled beside it
- * again.
+ * Number of constraints that the home is assumed to remember; older ones are compiled in the
+ * nursery again.
  */
 const maxKnown = 256
 /** Number of threads that may end in a row without an answer before the engine gives up. */
@@ -196,7 +196,7 @@ export class Placement {
     this.sendNext()
   }
 
-  /** Compiles one constraint at a time, at home if nothing else is there. */
+  /** Compiles one constraint at a time, at home if no group is there. */
   private sendNext(): void {
     while (this.arriving.length > 0) {
       const { home } = this.threads
@@ -253,7 +253,10 @@ export class Placement {
     this.pump()
   }
 
-  /** A thread has refused it. `isLate`: the compilation did not end in its time. */
+  /**
+   * Handles the message that a thread has refused the group. `isLate`: whether the compilation
+   * exceeded its time.
+   */
   refused(group: Group, error: Error, isLate: boolean): void {
     if (isLate && group.isTrial) {
       const { thread } = group
@@ -270,8 +273,8 @@ export class Placement {
   }
 
   /**
-   * Work that took too long beside other programs may be in time without them, so it is tried
-   * again.
+   * Remembers a refusal for time. Work that took too long while other programs ran may be in time
+   * without them, so that refusal is not remembered.
    */
   private remember({ key }: Group, error: Error): void {
     if (key === undefined || !this.isAlone) return
@@ -279,7 +282,7 @@ export class Placement {
     this.refusals.set(key, { error, until: performance.now() + refusalMs })
   }
 
-  /** All guides of the group are gone. */
+  /** Forgets a group of which all guides have ended. */
   forget(group: Group): void {
     this.groups.delete(group.id)
     this.arriving = this.arriving.filter((other) => other !== group)
@@ -289,7 +292,7 @@ export class Placement {
     this.pump()
   }
 
-  // ---- threads of their own
+  // ---- Threads that belong to one constraint
 
   private groupsOn(thread: WalkThread): Group[] {
     return [...this.groups.values()].filter((group) => group.thread === thread)
@@ -299,21 +302,21 @@ export class Placement {
     this.groupsOn(thread).length === 0 && thread.work(performance.now()) === undefined
 
   /**
-   * Whether no other program uses the cores: beside others, a thread of low priority would hardly
+   * Whether no other program uses the cores. If others do, a thread of low priority would hardly
    * run.
    */
   private get isAlone(): boolean {
     return this.crowding.factor === 1
   }
 
-  /** Compilations that have a thread of their own. */
+  /** Number of compilations in threads that belong to one constraint. */
   private get slowCount(): number {
     return [...this.groups.values()].filter(
       ({ thread, opening }) => thread && !this.threads.isShared(thread) && !opening,
     ).length
   }
 
-  /** The group waits for a thread of its own. */
+  /** Makes the group wait for a thread of its own. */
   private delay(group: Group): void {
     group.thread = undefined
     group.isSlow = true
@@ -322,18 +325,18 @@ export class Placement {
   }
 
   /**
-   * Refuses constraints that have waited too long, so that the client gets an answer before it
-   * gives up.
+   * Refuses constraints that have waited too long, so that the client gets an answer before its own
+   * timeout.
    */
   private endWaits(now: number): void {
     for (const group of this.slow) {
       if (group.opening || now - group.delayedAt < maxLineMs) continue
-      const message = `other constraints that take long to compile are before this one, which has waited ${maxLineMs / 1_000} s: try again later`
+      const message = `this constraint takes long to compile and has waited for others ${maxLineMs / 1_000} s: try again later`
       this.handlers.onFailure(group, new RequestError("queue_full", message))
     }
   }
 
-  /** Gives threads of their own to those that wait for one. */
+  /** Gives a thread to each group that waits for one, as far as there are threads. */
   private pump(): void {
     while (this.slow.length > 0 && this.slowCount < this.options.maxSlow && !this.isClosing) {
       const thread = this.threads.take(this.isIdle, this.isAlone)
@@ -344,7 +347,7 @@ export class Placement {
     }
   }
 
-  // ---- the watch
+  // ---- Checks of running work
 
   private inspect(): void {
     const now = performance.now()
@@ -366,7 +369,7 @@ export class Placement {
   private judge(thread: WalkThread, work: Work, group: Group | undefined): void {
     const { factor } = this.crowding
     const bound = factor * patience(group) * this.options.limits[`${work.kind}Ms`]
-    // Most work ends by its own clock; that takes a moment.
+    // Most work stops by itself a moment after its limit; only if it does not, its thread is ended.
     if (!group) {
       if (work.age > factor * abandonedMs) this.stop(thread, undefined, undefined)
     } else if (work.age > bound + slackMs && work.age > bound + slackMs + excused(thread.waited, bound))
@@ -375,26 +378,27 @@ export class Placement {
       this.isolate(thread, group, work)
   }
 
-  /** How long those who share a thread with `culprit` wait for it. */
+  /** Returns how long the other groups in the thread of `culprit` wait for it. */
   private patienceOf(culprit: Group, thread: WalkThread): number {
     const isRunning = this.groupsOn(thread).some((other) => other !== culprit && other.opening)
     return isRunning ? patienceMs : openingPatienceMs
   }
 
-  /** A shared thread is held up by one request, and others wait there. */
+  /** Handles a shared thread that one request holds up while others wait there. */
   private isolate(thread: WalkThread, culprit: Group, work: Work): void {
     const isRunning = culprit.opening !== undefined
     if (!this.threads.leave(thread, this.isIdle, isRunning)) {
-      // Work that has begun is awaited. If too many compile already, this one begins again later.
+      // Work that was in progress is awaited. If too many constraints compile already, this one
+      // starts again later.
       if (isRunning || work.age < crowdedMs) return
       this.delay(culprit)
       this.stop(thread, undefined, undefined)
       return
     }
-    this.options.log("masks: one constraint takes long, the others move to another thread")
+    this.options.log("masks: one constraint takes long, so the others move to another thread")
     this.known.clear()
     this.threads.own(culprit.key, thread)
-    // A started answer may only seem slow because the machine is.
+    // A constraint whose answers have begun may only seem slow because the machine is busy.
     if (!isRunning && this.isAlone) thread.makePatient()
     for (const group of this.groupsOn(thread)) {
       if (group === culprit) continue
@@ -405,7 +409,10 @@ export class Placement {
     this.sendNext()
   }
 
-  /** The nursery becomes the home: groups without a first mask go to the next nursery. */
+  /**
+   * After the nursery has become the home, moves its groups without a first mask to the next
+   * nursery.
+   */
   private tidyHome(): void {
     for (const group of this.groupsOn(this.threads.home)) {
       if (group.isProven) continue
@@ -418,7 +425,10 @@ export class Placement {
     group.thread?.post({ kind: "release", guides: group.guides.map(({ id }) => id) })
   }
 
-  /** Ends a thread for good; `group` fails with the error, the others are replayed elsewhere. */
+  /**
+   * Ends a thread for good. `group` fails with the error, and the other groups are replayed in
+   * other threads.
+   */
   private stop(thread: WalkThread, group: Group | undefined, error: Error | undefined): void {
     const others = this.groupsOn(thread).filter((other) => other !== group)
     this.threads.replace(thread)
@@ -435,7 +445,7 @@ export class Placement {
     this.pump()
   }
 
-  /** Makes the walks of a group again, in the thread that is right for them. */
+  /** Recreates the walks of a group, in the thread that it should be in. */
   private replay(group: Group): void {
     group.thread = undefined
     if (group.isSlow) this.slow.unshift(group)
@@ -469,14 +479,17 @@ export class Placement {
 }
 
 /**
- * Work that was in time once gets longer when it is repeated, so that a busy machine does not fail
- * a started answer.
+ * Returns a factor for time limits. Work that was in time once gets a longer limit when it is
+ * repeated, so that a busy machine does not fail an answer that has begun.
  */
 function patience(group: Group | undefined): number {
   return group?.opening ? 5 : 1
 }
 
-/** Work that checks the clock itself gets no more than its bound. */
+/**
+ * Milliseconds above its limit after which work is ended with its thread, if it has not stopped by
+ * itself.
+ */
 const slackMs = 50
 
 function tooLong(kind: UnitKindName, bound: number): Error {

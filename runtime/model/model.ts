@@ -72,8 +72,8 @@ export interface Model {
    */
   forward(feeds: readonly Feed[]): Promise<Float32Array>
   /**
-   * performance.now() of this thread when the last logits were ready, in whichever thread they were
-   * computed, or when the model's thread was last restarted.
+   * Time of the last answer, as performance.now() of this thread: when the last logits were ready,
+   * even if another thread computed them, or when the model's thread was last restarted.
    */
   readonly answeredAt: number
   readonly work: ModelWork

@@ -1,5 +1,6 @@
 /**
- * Disk space: checked before many bytes are written, and reported if it does not suffice.
+ * Checks the disk space before many bytes are written, and describes a write that failed for lack
+ * of it.
  */
 import { mkdir, stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"

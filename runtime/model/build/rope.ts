@@ -12,7 +12,7 @@
 export interface Rope {
   /** Angle of each pair per position. */
   readonly frequencies: readonly number[]
-  /** Factor of both tables. */
+  /** Factor by which both tables are multiplied. */
   readonly magnitude: number
   /** Whether pairs are neighbours (2i, 2i + 1) instead of (i, i + n / 2). */
   readonly isInterleaved: boolean

@@ -24,7 +24,7 @@ export interface Ropes {
 }
 
 const maxContext = 2 ** 20
-/** With a shorter context, the trials at the opening of a graph have no room. */
+/** Minimum positions of a model: the trials at the opening of a graph need them. */
 const minContext = 8
 /**
  * Bytes that the tables of angles may always take; those of a larger model may take as many as its

@@ -92,7 +92,8 @@ class Parser extends Cursor {
         return [{ kind: "with", targets, body: this.block("endwith") }]
       }
       case "generation":
-        // transformers marks what a model has written. Names set in it stay in it.
+        // transformers uses this block to mark text that the model has written. Names that are set
+        // in it end with it.
         return [{ kind: "with", targets: [], body: this.block("endgeneration") }]
       case "break":
       case "continue":

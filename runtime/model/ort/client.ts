@@ -14,7 +14,7 @@ import type { Feed, Model, ModelWork } from "../model.ts"
 import { Gate } from "./gate.ts"
 import { muteTelemetry } from "./installed.ts"
 
-/** What the worker needs to load the graph. */
+/** The data with which the worker loads the graph. */
 export interface LoadOptions {
   graphPath: string
   /** The graph that computes `inputs_embeds`, if the main graph takes them. */

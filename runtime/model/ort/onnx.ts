@@ -226,7 +226,7 @@ interface OnnxConstant {
   readonly values: readonly number[]
 }
 
-/** A tensor with its bytes in another file, whose path starts at the model's folder. */
+/** A tensor with its bytes in another file. The path of that file starts at the model's folder. */
 export interface OnnxExternal {
   readonly name: string
   readonly type: number

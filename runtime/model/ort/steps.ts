@@ -222,7 +222,7 @@ function placesOf(part: Part, cache: string): string {
   return part.add("places", "Gather", [part.add("shape", "Shape", [cache]), part.constant(2)])
 }
 
-/** Returns the size of a head, [1]. */
+/** Returns the name of a tensor with the size of a head. Shape [1]. */
 function headSize(part: Part, cache: string): string {
   return part.add("head_size", "Gather", [part.add("head_shape", "Shape", [cache]), part.constant([3])])
 }

@@ -58,7 +58,7 @@ export async function fastest<Of extends Candidate>(
   for (const count of counts.slice(1)) {
     const next = await open(count)
     const times = [best, next].map((candidate) => ({ candidate, ms: [] as number[] }))
-    // The candidates take turns, so that other load affects both.
+    // The candidates are timed in turns, so that other load of the machine affects all of them.
     for (let turn = 0; turn < Turns; turn++)
       for (const { candidate, ms } of times)
         for (let step = 0; step < Steps; step++) ms.push(await candidate.step())

@@ -2,6 +2,8 @@
  * The IQ1, IQ2 and IQ3 types: 256 weights in groups of 8. The absolute values of a group are one
  * row of a grid (IQ3: two rows of 4), and the signs are separate bits. All values of the grids are
  * small integers, so 8 bits represent them exactly.
+ *
+ * The comment of each type lists the parts of a block in the order of their bytes.
  */
 
 import { type BlockType, half, halfOf } from "./block.ts"

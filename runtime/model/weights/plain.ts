@@ -1,4 +1,8 @@
-/** Blocks of 32 weights with one scale, and some also with one minimum: GGUF's first types. */
+/**
+ * Blocks of 32 weights with one scale, and some also with one minimum: GGUF's first types.
+ *
+ * The comment of each type lists the parts of a block in the order of their bytes.
+ */
 
 import { type BlockType, half } from "./block.ts"
 

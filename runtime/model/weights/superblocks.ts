@@ -2,6 +2,8 @@
  * The K types: 256 weights in sub-blocks of 16 or 32. The scales of the sub-blocks are small
  * integers, and the block has a scale for them. Q2_K, Q4_K and Q5_K also have minima, which are
  * subtracted, and a second scale for them.
+ *
+ * The comment of each type lists the parts of a block in the order of their bytes.
  */
 
 import { type BlockType, half } from "./block.ts"

@@ -1,6 +1,8 @@
 /**
  * Types of 4 bits with codes that are looked up in a table of 16 signed bytes, so 8 bits represent
  * them exactly.
+ *
+ * The comment of each type lists the parts of a block in the order of their bytes.
  */
 
 import { type BlockType, half } from "./block.ts"
