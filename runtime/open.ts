@@ -473,7 +473,7 @@ function chooseContext(directory: ModelDirectory, wanted: number | undefined): n
 function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions["limits"]> {
   const given = Object.entries(limits).filter(([, ms]) => ms !== undefined && ms !== null)
   for (const [name, ms] of given) {
-    if (!(ms >= 0)) throw new RangeError(`limits.${name}: ${ms} is no number of milliseconds`)
+    if (!(ms >= 0)) throw new RangeError(`limits.${name}: ${ms} is not a number of milliseconds`)
   }
   return Object.fromEntries(given)
 }

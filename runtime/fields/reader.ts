@@ -327,8 +327,8 @@ export class FieldReader {
   }
 
   private refuse(unit: string): never {
-    const what = this.place === "end" ? "behind the value" : `where ${expected[this.place]} is due`
-    throw new SyntaxError(`${JSON.stringify(unit)} at offset ${this.offset} of a JSON text stands ${what}`)
+    const what = this.place === "end" ? "the end" : expected[this.place]
+    throw new SyntaxError(`${JSON.stringify(unit)} at offset ${this.offset} of a JSON text: expected ${what}`)
   }
 }
 

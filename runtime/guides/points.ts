@@ -20,7 +20,7 @@ export class PatternPoints {
   /** Moves past one code point, whose result `add` has supplied. */
   push(_point: string): void {
     const next = this.waiting.shift()
-    if (!next) throw new Error("internal: nothing is known of a code point")
+    if (!next) throw new Error("internal: a code point without a result")
     this.found = next.found
     this.depth = next.depth
   }

@@ -112,7 +112,7 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
   throw new ModelError(
     `${directory}: dtype ${dtype} needs ${candidates[0]} or ${candidates[1]}, and there is ${
       others.length === 0
-        ? "no graph, no model.safetensors and no GGUF file. Bring one of them"
+        ? "no graph, no model.safetensors and no GGUF file. Add one of them"
         : `${others.map(({ file, dtype }) => `${file} (dtype ${dtype})`).join(", ")}. Choose its dtype`
     }`,
   )
@@ -185,7 +185,7 @@ async function readText(path: string): Promise<string> {
   const most = maxBytesOf(basename(path))
   const { size } = await stat(path)
   if (size > most)
-    throw new ModelError(`${path}: ${size} bytes, and ${most} are the most that are read. Is it that file?`)
+    throw new ModelError(`${path}: ${size} bytes, above the limit of ${most}. Is it the right file?`)
   return readFile(path, "utf8")
 }
 

@@ -111,7 +111,7 @@ export class ChatTemplate {
       } catch (cause) {
         throw new RequestError(
           "invalid_value",
-          `the chat template of this model cannot be read, ${(cause as Error).message}: send a raw prompt, or mend chat_template.jinja in its directory`,
+          `the chat template of this model cannot be read, ${(cause as Error).message}: send a raw prompt, or correct chat_template.jinja in its directory`,
           "messages",
         )
       }

@@ -70,6 +70,6 @@ export function tryTokenizer(
 
 function refusal(model: string, what: string): ModelError {
   return new ModelError(
-    `${model}: to read its tokenizer and its chat templates takes more than ${what}. Choose another model`,
+    `${model}: reading its tokenizer and its chat templates takes more than ${what}. Choose another model`,
   )
 }

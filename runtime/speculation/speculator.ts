@@ -117,9 +117,9 @@ export async function openSpeculator(
 export function describeSpeculator(speculator: Speculator): string {
   const { drafter, tokens, rounding, costs } = speculator
   const pays = costs
-    .map(({ rows }) => `${Math.round(100 * breakEvenOf(speculator, rows))} % right with ${rows}`)
+    .map(({ rows }) => `${Math.round(100 * breakEvenOf(speculator, rows))} % with ${rows} running`)
     .join(", ")
-  return `drafts of ${tokens} tokens by ${drafter.description}, which pay from ${pays} running; rounding ${rounding.toPrecision(2)}`
+  return `drafts of ${tokens} tokens by ${drafter.description}, which pay if at least this share is right: ${pays}; rounding ${rounding.toPrecision(2)}`
 }
 
 /** Returns why a model's cache cannot be truncated after a draft. */

@@ -89,7 +89,7 @@ function compilePattern(pattern: string | RegExp, name: string, deadline: number
   const [first, later] = grammars.map((grammar) => new States(grammar))
   const behind = ["a", " ", "\n"].map((text) => later.advance(later.start, encoder.encode(text)))
   if (first.isAccepting(first.start) || behind.some((state) => later.isAccepting(state))) {
-    throw invalid(`${name} matches the empty text, which is everywhere: ask for at least one character`)
+    throw invalid(`${name} matches the empty text, which occurs everywhere: require at least one character`)
   }
   return { source, first, later }
 }

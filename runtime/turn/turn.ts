@@ -161,11 +161,7 @@ function sectionOf(options: TurnOptions, model: ModelStyle, tail: string): Reaso
   }
   if (reasonUntil !== undefined && reasonUntil !== null) {
     if (reasonUntil === "")
-      throw new RequestError(
-        "invalid_value",
-        "reason.until: an empty text ends nothing",
-        "tokenrail.reason.until",
-      )
+      throw new RequestError("invalid_value", "reason.until: it is an empty text", "tokenrail.reason.until")
     const bound = asked.maxTokens === null ? {} : { max_tokens: asked.maxTokens }
     return { end: reasonUntil, ...bound }
   }
@@ -216,6 +212,6 @@ function answerInput(constraint: Constraint | null): GrammarInput | null {
   throw new GrammarError(
     "unsupported",
     "",
-    "a compiled constraint cannot stand in a turn with tools or reasoning. Give what it was compiled from",
+    "a compiled constraint cannot be used with tools or reasoning. Give the input that it was compiled from",
   )
 }

@@ -214,7 +214,7 @@ export class BuiltModels {
       await rm(rest, { recursive: true })
     } catch (cause) {
       const { message } = cause as Error
-      throw new ModelError(`${path} cannot be removed: ${message}. End what has it open`, { cause })
+      throw new ModelError(`${path} cannot be removed: ${message}. Close the programs that use it`, { cause })
     }
   }
 }
@@ -256,7 +256,7 @@ async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Pro
       hash.update(`${source.kind === "gguf" ? "" : relative(source.path, path)} ${await describe(path)}\n`)
     } catch (cause) {
       const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
-      const why = isMissing ? "is missing. Bring it too" : `cannot be read: ${(cause as Error).message}`
+      const why = isMissing ? "is missing. Add it" : `cannot be read: ${(cause as Error).message}`
       throw new ModelError(`${path} ${why}`, { cause })
     }
   }
@@ -266,7 +266,7 @@ async function keyOf(source: ModelSource, dtype: Dtype, provider: Provider): Pro
 async function describe(path: string): Promise<string> {
   const real = await realpath(path)
   // Opening a pipe would block, so only regular files are opened.
-  if (!(await stat(real)).isFile()) throw new Error("it is no file")
+  if (!(await stat(real)).isFile()) throw new Error("it is not a file")
   const file = await open(real, "r")
   try {
     const { size, mtimeMs } = await file.stat()
@@ -301,7 +301,7 @@ export async function checkDigests(source: ModelSource): Promise<void> {
     const hash = createHash("sha256")
     await pipeline(createReadStream(real, { highWaterMark: 2 ** 20 }), hash)
     if (hash.digest("hex") !== digest)
-      throw new ModelError(`${path}: its content has not the digest that its name says. Bring it again`)
+      throw new ModelError(`${path}: its content does not match the digest in its name. Download it again`)
   }
 }
 
@@ -343,7 +343,7 @@ async function runThread(task: BuildTask, { signal, onProgress, program }: Build
       worker.on("error", (error: NodeJS.ErrnoException) =>
         reject(
           error.code === "ERR_WORKER_OUT_OF_MEMORY"
-            ? new ModelError(`${path}: to convert it takes more than ${maxHeapMb} MB. Choose another model`)
+            ? new ModelError(`${path}: converting it takes more than ${maxHeapMb} MB. Choose another model`)
             : error,
         ),
       )

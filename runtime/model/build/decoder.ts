@@ -95,7 +95,7 @@ export function planDecoder(
   for (const name of weights.tensors.keys()) {
     if (graph.usedTensors.has(name) || decoder.unneeded(name)) continue
     throw new ModelError(
-      `tensor ${JSON.stringify(name)} is no part of a ${decoder.architecture} model as it is known here. Choose another model`,
+      `tensor ${JSON.stringify(name)} is not part of a ${decoder.architecture} model as it is known here. Choose another model`,
     )
   }
   return graph
@@ -232,7 +232,8 @@ class DecoderReader {
     const headDim = parameters.integer("headDim", 8, 1_024, hidden / heads)
     if (parameters.integer("valueDim", 8, 1_024, headDim) !== headDim)
       parameters.refuse(parameters.spelt("valueDim"), `differs from that of keys, ${headDim}`)
-    if (headDim % 8 !== 0) parameters.refuse(parameters.spelt("headDim"), `is ${headDim}, no multiple of 8`)
+    if (headDim % 8 !== 0)
+      parameters.refuse(parameters.spelt("headDim"), `is ${headDim}, not a multiple of 8`)
     return { heads, kvHeads, headDim }
   }
 

@@ -13,6 +13,6 @@ export function checkBuiltDtype(what: string, dtype: string | undefined): Dtype 
   const found = builtDtypes.find((each) => each === (dtype ?? "q8"))
   if (found !== undefined) return found
   throw new ModelError(
-    `${what}: dtype ${dtype} is one of ONNX graphs, and this model is built from its weights as ${builtDtypes.join(", ")}. Choose one of them, or leave it out`,
+    `${what}: dtype ${dtype} exists only for ONNX graphs, and this model is built from its weights as ${builtDtypes.join(", ")}. Choose one of them, or leave it out`,
   )
 }

@@ -210,7 +210,7 @@ export class Parameters {
       if (Object.hasOwn(fixed, own) && fixed[own].includes(value)) continue
       const isOff = value === null || value === false
       if (this.format === "config" && isOff && !fixed[own]?.includes(true)) continue
-      this.refuse(key, `is ${spellValue(value)}, and what it changes is not known here. Choose another model`)
+      this.refuse(key, `is ${spellValue(value)} and has an unknown effect. Choose another model`)
     }
   }
 

@@ -79,7 +79,7 @@ async function planGguf(path: string, dtype: Dtype): Promise<Plan<Gguf>> {
 
 async function planFolder(folder: string, dtype: Dtype): Promise<Plan<Weights>> {
   if (!(await filesIn(folder)).includes("tokenizer.json"))
-    throw new ModelError(`${folder} has no tokenizer.json, so nothing tells its tokens. Choose another model`)
+    throw new ModelError(`${folder} has no tokenizer.json, so its tokens are unknown. Choose another model`)
   const config = await readObject(folder, "config.json")
   const weights = await openSafetensors(folder)
   return planOf(folder, weights, dtype, () => decoderOfConfig(config, weights))
@@ -136,8 +136,7 @@ async function readText(path: string): Promise<string> {
   try {
     const { size } = await stat(path)
     const most = maxBytesOf(path)
-    if (size > most)
-      throw new Error(`${size} bytes, and ${most} are the most that are read. Is it that file?`)
+    if (size > most) throw new Error(`${size} bytes, above the limit of ${most}. Is it the right file?`)
     return await readFile(path, "utf8")
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"

@@ -270,7 +270,7 @@ function configTurning(parameters: Parameters, kind: string, longest: number, di
     case "longrope": {
       const factors = parts.short_factor
       if (!Array.isArray(factors) || factors.length !== dims / 2)
-        return parameters.refuse("rope_scaling.short_factor", `is no list of ${dims / 2} numbers`)
+        return parameters.refuse("rope_scaling.short_factor", `is not a list of ${dims / 2} numbers`)
       checkFactors(parameters, "rope_scaling.short_factor", factors)
       const times = number("factor", longest / original)
       const usual = times <= 1 ? 1 : Math.sqrt(1 + Math.log(times) / Math.log(original))

@@ -55,7 +55,10 @@ export function scoredMerges(metadata: Metadata, tokens: Tokens): (readonly [str
   }
   const [first] = merges
   if (merges.length === 0 || (merges.length > 1 && merges.every(({ score }) => score === first.score))) {
-    fail(key, `gives no order in which tokens are merged. Convert the model again, from its tokenizer.model`)
+    fail(
+      key,
+      `does not give the order in which tokens are merged. Convert the model again, from its tokenizer.model`,
+    )
   }
   // Merges of equal score are ordered as the converters of transformers order them: by longer left
   // side, then by longer right side.

@@ -68,8 +68,7 @@ export function buildVocabulary(metadata: Metadata): BuiltVocabulary {
   for (const [path, text] of files) {
     const bytes = Buffer.byteLength(text)
     const most = maxBytesOf(path)
-    if (bytes > most)
-      throw new ModelError(`${path} would have ${bytes} bytes, and ${most} are the most that are read`)
+    if (bytes > most) throw new ModelError(`${path} would have ${bytes} bytes, above the limit of ${most}`)
   }
   return { files, endIds: [...tokens.ends].sort((a, b) => a - b), width: tokens.texts.length }
 }

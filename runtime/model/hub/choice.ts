@@ -69,7 +69,7 @@ function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming:
   for (const file of neededFiles) {
     if (!byPath.has(file))
       throw new ModelError(
-        `${spellName(hubName)} has no ${file}, so nothing tells its tokens. Choose another model`,
+        `${spellName(hubName)} has no ${file}, so its tokens are unknown. Choose another model`,
       )
   }
   if (!byPath.has("config.json") && !byPath.has("genai_config.json"))
@@ -81,7 +81,7 @@ function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming:
   const templates = names.filter((path) => path.startsWith(`${templatesFolder}/`) && path.endsWith(".jinja"))
   if (templates.length > maxTemplates)
     throw new ModelError(
-      `${spellName(hubName)} has ${templates.length} chat templates, and ${maxTemplates} are the most that are read. Choose another model`,
+      `${spellName(hubName)} has ${templates.length} chat templates, above the limit of ${maxTemplates}. Choose another model`,
     )
   const chosen = [...neededFiles, ...usualFiles, ...templates, ...naming, ...data].flatMap(
     (path) => byPath.get(path) ?? [],
@@ -90,7 +90,7 @@ function chooseDirectory(hubName: HubName, files: readonly ListedFile[], naming:
     const most = maxBytesOf(path)
     if (bytes > most)
       throw new ModelError(
-        `${spellName(hubName)}: ${path} has ${bytes} bytes, and ${most} are the most that are read. Choose another model`,
+        `${spellName(hubName)}: ${path} has ${bytes} bytes, above the limit of ${most}. Choose another model`,
       )
   }
   return { files: chosen, naming, opens: "" }

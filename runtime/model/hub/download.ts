@@ -92,7 +92,7 @@ async function bringFile(source: Source, path: string, options: DownloadOptions)
         const cause = error as Error
         const times = tries >= maxTries ? `${tries} times` : `${maxFruitless} times in a row`
         throw new ModelError(
-          `${url}: the connection was lost ${times} (${reasonOf(cause)}). What has come is kept: start it again`,
+          `${url}: the connection was lost ${times} (${reasonOf(cause)}). The downloaded part is kept: start it again`,
           { cause },
         )
       }
@@ -102,7 +102,9 @@ async function bringFile(source: Source, path: string, options: DownloadOptions)
   }
   if ((await digestOf(partial, source)) !== source.digest.hex) {
     await rm(partial)
-    throw new ModelError(`${url}: what came is not what the hub promised, by its digest. Start it again`)
+    throw new ModelError(
+      `${url}: the downloaded file does not have the digest that the hub lists. Start it again`,
+    )
   }
   await rename(partial, path)
 }
@@ -115,7 +117,7 @@ async function goOn(
   { token, signal, onBytes, stallMs = 60_000 }: DownloadOptions,
 ): Promise<void> {
   const stall = new AbortController()
-  const lost = () => stall.abort(new Error(`nothing came for ${stallMs / 1000} s`))
+  const lost = () => stall.abort(new Error(`no data for ${stallMs / 1000} s`))
   let timer = setTimer(lost, stallMs)
   const headers = {
     // Ranges count the bytes of the unencoded file.

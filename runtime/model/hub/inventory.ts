@@ -97,7 +97,7 @@ async function ofGguf(
   const isWhole = parts.length === partCount
   const refusal = isWhole
     ? await whyNot(ggufSource(path), inspect)
-    : `${parts.length} of ${partCount} parts are there`
+    : `${parts.length} of ${partCount} parts exist`
   return { name, kind: "gguf", path, bytes: await bytesOf(folder, parts), refusal }
 }
 

@@ -72,7 +72,7 @@ export function chooseGguf(owner: string, models: readonly GgufModel[], label?: 
   const [{ first, parts, partCount }] = chosen
   if (parts.length !== partCount)
     throw new ModelError(
-      `${owner}: of ${stemOf(first)} ${parts.length} of ${partCount} parts are there. Bring the others too`,
+      `${owner}: only ${parts.length} of ${partCount} parts of ${stemOf(first)} exist. Add the other parts`,
     )
   return chosen[0]
 }
@@ -132,7 +132,7 @@ function ambiguous(
         ? `${chosen.length} GGUF models have ${label} in their names`
         : `no GGUF model has ${label} in its name`
   return new ModelError(
-    `${owner}: ${what}. Name one by its label behind a colon, or by its path: ${names.join(", ")}${more}`,
+    `${owner}: ${what}. Name one by its label after a colon, or by its path: ${names.join(", ")}${more}`,
   )
 }
 

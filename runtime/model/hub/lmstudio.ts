@@ -20,7 +20,7 @@ export function readLmStudioName(text: string): LmStudioName {
   const found = namePattern.exec(text)
   if (found === null || text.includes(".."))
     throw new ModelError(
-      `lmstudio:${text} is no name of a model of LM Studio's: lmstudio:publisher/repo[:label], as \`lms ls\` and its folders have it`,
+      `lmstudio:${text} is not the name of a model of LM Studio: lmstudio:publisher/repo[:label], as \`lms ls\` and its folders have it`,
     )
   return { name: found[1], label: found[2] }
 }
@@ -37,7 +37,7 @@ export async function locateLmStudio({ name }: LmStudioName, folders: readonly s
   const known = (await listLmStudio(folders)).map((model) => `lmstudio:${model.name}`)
   const there = known.length === 0 ? "no model is there" : `there is ${known.slice(0, 24).join(", ")}`
   throw new ModelError(
-    `lmstudio:${name} is not in ${folders.join(" or ")}: ${there}. Bring it with LM Studio, or give the path of the file`,
+    `lmstudio:${name} is not in ${folders.join(" or ")}: ${there}. Download it with LM Studio, or give the path of the file`,
   )
 }
 

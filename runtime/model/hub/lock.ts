@@ -77,7 +77,8 @@ async function isNobodys(path: string): Promise<boolean> {
   try {
     const found = await lstat(path)
     // A folder must not be removed, and reading a pipe would never end.
-    if (!found.isFile()) throw new ModelError(`${path} is no file, and a lock is to be there. Remove it`)
+    if (!found.isFile())
+      throw new ModelError(`${path} is not a file, and a lock file is needed there. Remove it`)
     if (Date.now() - found.mtimeMs > staleMs) return true
     const [host, pid] = (await readFile(path, "utf8")).split(" ")
     // The holder has created the file and not yet written its name.

@@ -49,7 +49,7 @@ export function readOllamaName(text: string): OllamaName {
   const isName = hostPattern.test(host) && [namespace, model, tag].every((each) => wordPattern.test(each))
   if (!isName || rest.length > 0 || others.length > 0)
     throw new ModelError(
-      `ollama:${text} is no name of a model of Ollama's: ollama:[namespace/]model[:tag], as \`ollama list\` writes it`,
+      `ollama:${text} is not the name of a model of Ollama: ollama:[namespace/]model[:tag], as \`ollama list\` writes it`,
     )
   return { host, namespace, model, tag }
 }
@@ -128,13 +128,13 @@ async function readModel(name: string, folder: string, path: string): Promise<Ol
   if (models.length !== 1)
     throw refuse(
       models.length === 0
-        ? "it has no weights on this machine: it runs at a service. Choose another tag"
+        ? "it has no weights on this machine: it runs in a cloud service. Choose another tag"
         : `${models.length} layers are GGUF files, and one is read. Choose another tag`,
     )
   const [{ digest, size }] = models
   const file = blobPath(folder, digest)
   if (file === null)
-    throw refuse(`${JSON.stringify(digest)?.slice(0, 100)} is no SHA-256 digest. Pull the model again`)
+    throw refuse(`${JSON.stringify(digest)?.slice(0, 100)} is not a SHA-256 digest. Pull the model again`)
   const bytes = await stat(file).then(
     (found) => (found.isFile() ? found.size : -1),
     () => -1,
@@ -161,7 +161,9 @@ async function resolveRunner(
   if (Array.isArray(child.layers)) return child
   const path = blobPath(folder, child.digest)
   if (path === null)
-    throw refuse(`${JSON.stringify(child.digest)?.slice(0, 100)} is no SHA-256 digest. Pull the model again`)
+    throw refuse(
+      `${JSON.stringify(child.digest)?.slice(0, 100)} is not a SHA-256 digest. Pull the model again`,
+    )
   return readManifest(path, refuse)
 }
 
@@ -171,7 +173,7 @@ async function readManifest(path: string, refuse: (why: string) => ModelError): 
     if (size > maxManifestBytes) throw new Error(`${size} bytes, and ${maxManifestBytes} are the most`)
     const value: unknown = JSON.parse(await readFile(path, "utf8"))
     if (isObject(value)) return value
-    throw new Error("it is no JSON object")
+    throw new Error("it is not a JSON object")
   } catch (error) {
     throw refuse(`its manifest ${path} cannot be read: ${(error as Error).message}. Pull the model again`)
   }

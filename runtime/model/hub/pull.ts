@@ -52,7 +52,7 @@ export async function pullModel(
   if (settings.isOffline) {
     if (known !== null) return openedIn(cache.snapshot(name, known), hubName)
     throw new ModelError(
-      `${spellName(hubName)} is not in ${settings.cache}, and offline nothing is brought. Run \`tokenrail pull ${spellName(hubName)}\` where the hub can be reached`,
+      `${spellName(hubName)} is not in ${settings.cache}, and offline it cannot be downloaded. Run \`tokenrail pull ${spellName(hubName)}\` where the hub can be reached`,
     )
   }
   let listed: Listing
@@ -72,7 +72,7 @@ export async function pullModel(
   const { commit, files, strange } = listed
   if (strange.length > 0)
     options.log?.(
-      `${spellName(hubName)}: ${strange.length} files have names that are no plain paths, and are left out: ${JSON.stringify(strange[0].slice(0, 200))}`,
+      `${spellName(hubName)}: ${strange.length} files have names that are not safe relative paths, and are left out: ${JSON.stringify(strange[0].slice(0, 200))}`,
     )
   const parts = { hubName, commit, cache }
   const { files: chosen, naming, opens } = choose(hubName, files, options.dtype)
@@ -139,7 +139,7 @@ async function bring(
   for (const { path: file, bytes: size, digest } of missing) {
     if (digest === null || Number.isNaN(size))
       throw new ModelError(
-        `${spellName(hubName)}: the hub tells no ${digest === null ? "digest" : "size"} of ${file}. Try another HF_ENDPOINT`,
+        `${spellName(hubName)}: the hub does not list the ${digest === null ? "digest" : "size"} of ${file}. Try another HF_ENDPOINT`,
       )
     const url = `${endpoint}/${name}/resolve/${commit}/${file.split("/").map(encodeURIComponent).join("/")}`
     const tell = (bytes: number) =>
@@ -166,7 +166,7 @@ function refusal(hubName: HubName, endpoint: string, status: number, cause: Erro
   switch (status) {
     case 401:
       return refuse(
-        `the hub knows no such model, or shows it to some only (status 401). Check the name, or set HF_TOKEN to a token of an account that may read it`,
+        `the hub has no such model, or shows it only to some accounts (status 401). Check the name, or set HF_TOKEN to a token of an account that may read it`,
       )
     case 403:
       return refuse(

@@ -334,7 +334,7 @@ class Parser extends Cursor {
         if (token.kind === "integer")
           of = { kind: "item", of, index: { kind: "constant", value: token.value } }
         else if (token.kind === "name") of = { kind: "member", of, name: token.text }
-        else this.fail(`a name is expected behind the point, not ${token.text}`)
+        else this.fail(`a name is expected after the dot, not ${token.text}`)
       } else if (this.skip("[")) of = this.subscript(of)
       else if (this.isOperator("(")) of = { kind: "call", callee: of, args: this.args() }
       else return of
@@ -411,7 +411,7 @@ class Parser extends Cursor {
         const name = this.name()
         this.at++
         named.push([name, this.expression()])
-      } else if (named.length > 0 || namedRest || rest) this.fail("an argument stands behind named ones")
+      } else if (named.length > 0 || namedRest || rest) this.fail("a positional argument follows a named one")
       else items.push(this.expression())
     }
     return { items, named, rest, namedRest }

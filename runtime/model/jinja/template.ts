@@ -245,7 +245,7 @@ function macro(name: string, parameters: readonly Parameter[], body: Body, scope
       else inner.set(parameter.name, new Undefined(`parameter '${parameter.name}' was not provided`))
     }
     if (args.length > names.length && !reads(body, "varargs")) {
-      throw new TemplateError(`macro '${name}' takes not more than ${names.length} argument(s)`)
+      throw new TemplateError(`macro '${name}' takes no more than ${names.length} argument(s)`)
     }
     if (rest.size > 0 && !reads(body, "kwargs")) {
       throw new TemplateError(`macro '${name}' takes no keyword argument '${[...rest.keys()][0]}'`)

@@ -36,7 +36,7 @@ export function missingOrt(cause: Error): ModelError {
   const line = installLine()
   return new ModelError(
     code === "MODULE_NOT_FOUND" || code === "ERR_MODULE_NOT_FOUND"
-      ? `${ort} is missing: where its install script cannot reach its host, npm leaves it out without a word. Install it without scripts: ${line} (in a POSIX shell also: ONNXRUNTIME_NODE_INSTALL=skip ${line.replace(" --ignore-scripts", "")})`
+      ? `${ort} is missing: where its install script cannot reach its host, npm leaves it out without a message. Install it without scripts: ${line} (in a POSIX shell also: ONNXRUNTIME_NODE_INSTALL=skip ${line.replace(" --ignore-scripts", "")})`
       : `${ort} cannot be loaded: ${cause.message}. It runs on Linux with glibc, on macOS and on Windows. Where it should, install it again: ${line}`,
     { cause },
   )

@@ -16,7 +16,7 @@ const ways: readonly [what: RegExp, way: string][] = [
   ],
   [
     /Protobuf parsing failed|does not have a graph|out of bounds|cannot be read in full|file_length|does not exist|External data/,
-    "A file came in part or not at all. Fetch it again, with all its data files",
+    "A file is incomplete or missing. Download it again, with all its data files",
   ],
 ]
 
@@ -29,7 +29,7 @@ export function loadError(path: string, cause: Error): ModelError {
     .replaceAll(/\S+\.(?:cc|h):\d+ /g, "")
     .replaceAll(/onnxruntime::Model::Model\(.*\) (?=ModelProto)/g, "")
   const way = ways.find(([what]) => what.test(reason))?.[1]
-  return new ModelError(`${path}: ${reason}. ${way ?? "Is the file whole? Fetch or export it again"}`, {
+  return new ModelError(`${path}: ${reason}. ${way ?? "Is the file complete? Download or export it again"}`, {
     cause,
   })
 }

@@ -148,7 +148,7 @@ export class OrtSession {
         ? "one row at a time: the cache stays on the device"
         : dependence !== undefined
           ? `one row at a time: together they change each other's logits by ${dependence.toPrecision(2)} of the largest, as quantised graphs do; batching "fast" runs them so`
-          : "one row at a time: in no layout do rows of several lengths say what they say alone"
+          : "one row at a time: in no layout do rows of several lengths have the logits that they have alone"
     const copies =
       isBatched && layout === "shifted" ? ", each step copying its rows, which a sliding window needs" : ""
     const pieces =
@@ -233,7 +233,7 @@ export class OrtSession {
     const off = distance(steps, whole)
     if (off > another)
       throw new ModelError(
-        `the graph says something else with its cache than without: logits differ by ${off.toPrecision(2)} of the largest. Export the model again, with its cache`,
+        `the graph gives other logits with its cache than without: logits differ by ${off.toPrecision(2)} of the largest. Export the model again, with its cache`,
       )
     const pieces = await tried(trialPieces)
     if (pieces && distance(whole, pieces) <= Math.max(Rounding, 4 * off))

@@ -153,7 +153,7 @@ function refuseOtherKinds(
   const decoder = "Choose a model that writes text: a decoder with its cache"
   for (const name of ["encoder_hidden_states", "encoder_attention_mask"])
     if (inputOf.has(name))
-      refuse(`input ${name} is that of a decoder behind an encoder, as in translation`, decoder)
+      refuse(`input ${name} belongs to a decoder with an encoder, as in translation`, decoder)
   const isCached = [...inputOf.keys()].some((name) => name.startsWith("past"))
   if (outputOf.has("logits") || isCached) return
   const vectors = ["last_hidden_state", "sentence_embedding", "token_embeddings", "pooler_output"]

@@ -61,7 +61,7 @@ export function placeGraph(path: string): PlacedGraph {
 function checkLink(graph: string, path: string, real: string | undefined, allowed: readonly string[]): void {
   if (real === undefined)
     throw new ModelError(
-      `${graph}: its weights in ${path} are missing. A file came in part or not at all. Fetch it again, with all its data files`,
+      `${graph}: its weights in ${path} are missing. Download the graph again, with all its data files`,
     )
   // A file in `blobs` may be a link to another disk: caches are written by programs, not by models.
   const isAllowed = [real, targetOf(path)].some((each) => allowed.some((folder) => isBelow(folder, each)))
@@ -111,7 +111,7 @@ function commonFolder(first: string, second: string): string {
   while (folder !== second && !isBelow(folder, second)) {
     if (dirname(folder) === folder)
       throw new ModelError(
-        `weights of one graph lie on two drives, in ${first} and in ${second}: put them on one`,
+        `weights of one graph are on two drives, in ${first} and in ${second}: put them on one`,
       )
     folder = dirname(folder)
   }

@@ -230,19 +230,19 @@ test.each<[text: string, snapshot: unknown]>([
 })
 
 test.each<[text: string, message: string]>([
-  ["[01]", '"]" at offset 3 of a JSON text stands where the rest of a number is due'],
+  ["[01]", '"]" at offset 3 of a JSON text: expected the rest of a number'],
   ["[1.]", '"]" at offset 3'],
-  ["trux", '"x" at offset 3 of a JSON text stands where the rest of a word is due'],
-  ['{"a" 1}', '"1" at offset 5 of a JSON text stands where a colon is due'],
-  ["[1,]", '"]" at offset 3 of a JSON text stands where a value is due'],
-  ['{"a":1,}', '"}" at offset 7 of a JSON text stands where a name is due'],
-  ["{1", '"1" at offset 1 of a JSON text stands where a name is due'],
-  ["[1}", '"}" at offset 2 of a JSON text stands where a comma is due'],
-  ['"\\x', '"x" at offset 2 of a JSON text stands where an escape is due'],
-  ['"\\u00g', '"g" at offset 5 of a JSON text stands where a hexadecimal digit is due'],
-  ['["ab\n', '"\\n" at offset 4 of a JSON text stands where a character of a string is due'],
-  ["{} x", '"x" at offset 3 of a JSON text stands behind the value'],
-  ["x", '"x" at offset 0 of a JSON text stands where a value is due'],
+  ["trux", '"x" at offset 3 of a JSON text: expected the rest of a word'],
+  ['{"a" 1}', '"1" at offset 5 of a JSON text: expected a colon'],
+  ["[1,]", '"]" at offset 3 of a JSON text: expected a value'],
+  ['{"a":1,}', '"}" at offset 7 of a JSON text: expected a name'],
+  ["{1", '"1" at offset 1 of a JSON text: expected a name'],
+  ["[1}", '"}" at offset 2 of a JSON text: expected a comma'],
+  ['"\\x', '"x" at offset 2 of a JSON text: expected an escape'],
+  ['"\\u00g', '"g" at offset 5 of a JSON text: expected a hexadecimal digit'],
+  ['["ab\n', '"\\n" at offset 4 of a JSON text: expected a character of a string'],
+  ["{} x", '"x" at offset 3 of a JSON text: expected the end'],
+  ["x", '"x" at offset 0 of a JSON text: expected a value'],
 ])("%j is refused in place", (text, message) => {
   expect(() => JSON.parse(text)).toThrow()
   expect(() => new FieldReader().push(text)).toThrow(message)

@@ -24,7 +24,8 @@ const ways: Readonly<Record<string, string>> = {
   lfm2_merged: `batched, ${states}, prompts token by token behind their first chunk, as the graph takes several tokens without a past only`,
   granite_hybrid: `batched, ${states}, token by token, as the graph takes no more at once`,
   qwen3_5: `batched, ${states}`,
-  gemma3_optimum: "one row at a time: in no layout do rows of several lengths say what they say alone",
+  gemma3_optimum:
+    "one row at a time: in no layout do rows of several lengths have the logits that they have alone",
   gemma3_positions: "batched, each step copying its rows, which a sliding window needs",
 }
 
@@ -151,7 +152,7 @@ describe("what does not run is refused by name", () => {
     })
     const message = await refusal(model, dtype)
     expect(message).toMatch(what)
-    expect(message).toMatch(/\. A file came in part or not at all. Fetch it again, with all its data files$/)
+    expect(message).toMatch(/\. A file is incomplete or missing. Download it again, with all its data files$/)
     expect(message).not.toMatch(/\.cc:/)
   })
 
@@ -176,7 +177,7 @@ describe("what does not run is refused by name", () => {
       "bert_encoder",
       /model.onnx: output last_hidden_state and no logits: it is an encoder or an embedding model/,
     ],
-    ["t5_decoder", /merged.onnx: input encoder_hidden_states is that of a decoder behind an encoder/],
+    ["t5_decoder", /merged.onnx: input encoder_hidden_states belongs to a decoder with an encoder/],
   ])("%s", async (name, what) => {
     const message = await refusal(join(folder, name))
     expect(message).toMatch(what)

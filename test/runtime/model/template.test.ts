@@ -91,6 +91,6 @@ test("tools are None where there are none, and fields that are null are left out
 
 test("a template that cannot be read is said by its line, with what to do", () => {
   expect(() => open("a\n{% if %}").render([{ role: "user", content: "a" }])).toThrow(
-    "the chat template of this model cannot be read, line 2: unexpected %}: send a raw prompt, or mend chat_template.jinja in its directory",
+    "the chat template of this model cannot be read, line 2: unexpected %}: send a raw prompt, or correct chat_template.jinja in its directory",
   )
 })

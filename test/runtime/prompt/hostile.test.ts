@@ -127,7 +127,7 @@ test("a tokenizer that is not read in its time is refused before this thread rea
   const { error } = await refusal(tryTokenizer({ model, dtype: undefined }, 1).done)
   expect(error).toBeInstanceOf(ModelError)
   expect((error as Error).message).toMatch(
-    /^.*hostile.*: to read its tokenizer and its chat templates takes more than 1 ms/,
+    /^.*hostile.*: reading its tokenizer and its chat templates takes more than 1 ms/,
   )
   await expect(tryTokenizer({ model, dtype: undefined }).done).resolves.toBeUndefined()
 })
@@ -140,7 +140,7 @@ test.each([
   const model = modelOf({})
   writeFileSync(join(model, file), Buffer.alloc(bytes, 32))
   await expect(openIt(model)).rejects.toThrow(
-    new RegExp(`${file}: ${bytes} bytes, and ${bytes - 1} are the most`),
+    new RegExp(`${file}: ${bytes} bytes, above the limit of ${bytes - 1}`),
   )
 })
 

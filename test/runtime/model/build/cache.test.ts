@@ -90,7 +90,9 @@ test("the key is of the file's content, the type of weights and the graph, and n
   writeFileSync(renamed.path, "GGUF and more")
   paths.push(await build({}, {}, renamed))
   expect([new Set(paths).size, runs()]).toEqual([5, 5])
-  expect(await refusal({}, { dtype: "fp16" })).toMatch(/dtype fp16 is one of ONNX graphs, .* q8, q4, fp32/)
+  expect(await refusal({}, { dtype: "fp16" })).toMatch(
+    /dtype fp16 exists only for ONNX graphs, .* q8, q4, fp32/,
+  )
 })
 
 test("a blob is known by its digest, whenever it was copied and through links", async () => {
@@ -112,7 +114,7 @@ test("all parts of a split file count, and all files of safetensors", async () =
   const parts = ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"].map((name) => join(folder, name))
   writeFileSync(parts[0], "first")
   const of = { ...source, path: parts[0] }
-  expect(await refusal({}, {}, of)).toBe(`${parts[1]} is missing. Bring it too`)
+  expect(await refusal({}, {}, of)).toBe(`${parts[1]} is missing. Add it`)
   writeFileSync(parts[1], "second")
   const path = await build({}, {}, of)
   expect(await build({}, {}, { ...source, path: parts[1] })).toBe(path)
@@ -189,10 +191,12 @@ test("a place where nothing can be written is one line", async () => {
     /x\.gguf: its converted copy cannot be written: ENOTDIR|EEXIST.*XDG_CACHE_HOME/,
   )
   expect(await refusal({}, {}, { ...source, path: join(folder, "none.gguf") })).toBe(
-    `${join(folder, "none.gguf")} is missing. Bring it too`,
+    `${join(folder, "none.gguf")} is missing. Add it`,
   )
   mkdirSync(join(folder, "folder.gguf"))
-  expect(await refusal({}, {}, { ...source, path: join(folder, "folder.gguf") })).toContain("it is no file")
+  expect(await refusal({}, {}, { ...source, path: join(folder, "folder.gguf") })).toContain(
+    "it is not a file",
+  )
 })
 
 test.skipIf(process.platform !== "linux")("a place where no folder can be made is one line", async () => {
@@ -207,7 +211,7 @@ test("a lock that is not a file is named in the error; the lock of another model
   const path = await build()
   rmSync(path, { recursive: true })
   mkdirSync(`${path}.lock`)
-  const message = `${path}.lock is no file, and a lock is to be there. Remove it`
+  const message = `${path}.lock is not a file, and a lock file is needed there. Remove it`
   expect(await refusal()).toBe(message)
   utimesSync(`${path}.lock`, 1, 1)
   expect(await refusal()).toBe(message)

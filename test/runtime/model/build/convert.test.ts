@@ -191,7 +191,12 @@ test.each<
     {},
     'x.gguf: tensor "rope_freqs.weight": a weight of type F32 is infinite or not a number',
   ],
-  ["a type of weights of graphs", (bytes) => bytes, { dtype: "q4f16" }, "dtype q4f16 is one of ONNX graphs"],
+  [
+    "a type of weights of graphs",
+    (bytes) => bytes,
+    { dtype: "q4f16" },
+    "dtype q4f16 exists only for ONNX graphs",
+  ],
 ])("refused in one line, and nothing is written: %s", async (_, change, options, message) => {
   writeFileSync(at("x.gguf"), await change(Buffer.from(content)))
   const error = await open({ model: at("x.gguf"), device: "cpu", ...options }).then(
@@ -239,7 +244,7 @@ test("a blob of Ollama's that is not what its name says is refused, and nothing 
   bytes[bytes.length - 1] ^= 1
   writeFileSync(path, bytes)
   await expect(write("ollama:tiny:1b")).rejects.toThrow(
-    `${path}: its content has not the digest that its name says. Bring it again`,
+    `${path}: its content does not match the digest in its name. Download it again`,
   )
   expect(readdirSync(root())).toEqual([])
 })

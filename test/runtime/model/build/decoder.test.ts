@@ -66,7 +66,7 @@ test.each(Object.keys(expectedAnswers))("%s: every parameter and tensor is accou
   const gguf = await openGguf(ggufPath(name))
   const withKey = new Map([...gguf.metadata, [`${name}.attention.unheard_of`, 1] as const])
   expect(() => decoderOfGguf({ ...gguf, metadata: withKey })).toThrow(
-    `${name}.attention.unheard_of is "1", and what it changes is not known here`,
+    `${name}.attention.unheard_of is "1" and has an unknown effect`,
   )
   gguf.close()
 })
@@ -116,13 +116,13 @@ test.each([
     "rope.scaling.original_context_length is 0, and must be an integer of at least 8",
   ],
   ["block_count", 3, "tensor blk.2.attn_q.weight is missing"],
-  ["block_count", 1, 'tensor "blk.1.attn_norm.weight" is no part of a llama model'],
+  ["block_count", 1, 'tensor "blk.1.attn_norm.weight" is not part of a llama model'],
   [
     "attention.head_count",
     1,
     "tensor blk.0.attn_k.weight has the shape 16 × 32, and by the parameters it must have 32 × 32",
   ],
-  ["attention.causal", false, 'llama.attention.causal is "false", and what it changes is not known here'],
+  ["attention.causal", false, 'llama.attention.causal is "false" and has an unknown effect'],
   ["embedding_length", [32], 'llama.embedding_length is "32", not a number'],
 ])("llama.%s = %j is refused before anything is written", async (key, value, message) => {
   const gguf = await openGguf(ggufPath("llama"))

@@ -282,7 +282,7 @@ test.each<[message: string, Values]>([
   ['"tokenizer.ggml.scores" has 1 values for 265 tokens.', set(llama, "scores", [1])],
   ['"tokenizer.ggml.scores[3]" is NaN, not a finite number.', put(llama, "scores", 3, Number.NaN)],
   [
-    '"tokenizer.ggml.scores" gives no order in which tokens are merged.',
+    '"tokenizer.ggml.scores" does not give the order in which tokens are merged.',
     set(llama, "scores", same(265, -1000)),
   ],
   [
@@ -317,7 +317,7 @@ test.each<[message: string, Values]>([
 test("a template of more bytes than are read is refused", () => {
   const values = { ...gpt2, "tokenizer.chat_template": "é".repeat(2 ** 20) }
   expect(() => built(values)).toThrow(
-    "chat_template.jinja would have 2097152 bytes, and 1048576 are the most",
+    "chat_template.jinja would have 2097152 bytes, above the limit of 1048576",
   )
 })
 

@@ -66,7 +66,7 @@ test("each place, each model by the name that opens it, with why it does not ope
   expect(found.map(({ name, kind, refusal }) => [name, kind, refusal])).toEqual([
     [`acme/bad@${main}`, "safetensors", 'architecture "mamba" is not served'],
     ["acme/tiny", "onnx", undefined],
-    ["acme/tiny@v2:big", "gguf", "1 of 2 parts are there"],
+    ["acme/tiny@v2:big", "gguf", "1 of 2 parts exist"],
     ["acme/tiny@v2:Q4_0", "gguf", undefined],
     ["acme/tiny@v2:Q8_0", "gguf", undefined],
     ["ollama:cloud:x", "gguf", expect.stringMatching(/^it has no weights on this machine/)],

@@ -51,17 +51,17 @@ test("several or none are listed by labels that name them", () => {
     }
   }
   expect(refusal(["x-Q5_0.gguf", "x-Q6_K.gguf"])).toBe(
-    "acme/tiny: there are 2 GGUF models and none is Q4_K_M, Q4_0, Q8_0 alone. Name one by its label behind a colon, or by its path: Q5_0, Q6_K",
+    "acme/tiny: there are 2 GGUF models and none is Q4_K_M, Q4_0, Q8_0 alone. Name one by its label after a colon, or by its path: Q5_0, Q6_K",
   )
   expect(refusal(usual, "Q3_K")).toMatch(
     /^acme\/tiny: no GGUF model has Q3_K in its name\. Name one by .*: Q2_K_L, IQ4_XS, Q4_0, Q4_0_4_4, Q4_K_M, /,
   )
   expect(refusal(["a-Q4_0.gguf", "b-Q4_0.gguf"], "q4_0")).toBe(
-    "acme/tiny: 2 GGUF models have q4_0 in their names. Name one by its label behind a colon, or by its path: a-Q4_0, b-Q4_0",
+    "acme/tiny: 2 GGUF models have q4_0 in their names. Name one by its label after a colon, or by its path: a-Q4_0, b-Q4_0",
   )
   expect(refusal(["README.md"], "Q4_0")).toBe("acme/tiny: there is no GGUF model in it. Choose another one")
   expect(refusal(["x-00001-of-00003.gguf", "x-00003-of-00003.gguf"])).toBe(
-    "acme/tiny: of x 2 of 3 parts are there. Bring the others too",
+    "acme/tiny: only 2 of 3 parts of x exist. Add the other parts",
   )
   expect(refusal(["x-Q4_0.gguf"], "(a+)+$")).toMatch(/no GGUF model has \(a\+\)\+\$ in its name/)
 })

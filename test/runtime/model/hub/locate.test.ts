@@ -100,7 +100,7 @@ describe("paths", () => {
   test("a folder of several models, and files that are parts of a model, are refused with the way out", async () => {
     write("several/a.gguf", "several/b.gguf", "m/model.onnx", "m/model.safetensors")
     expect(await refusal(at("several"))).toMatch(
-      /there are 2 GGUF models.*Name one by its label behind a colon, or by its path: a, b$/,
+      /there are 2 GGUF models.*Name one by its label after a colon, or by its path: a, b$/,
     )
     expect(await refusal(at("m/model.safetensors"))).toContain(`Name its folder, ${at("m")}`)
     expect(await refusal(at("m/model.onnx"))).toContain(`Name its folder, ${at("m")}`)
@@ -152,11 +152,11 @@ describe("the hub", () => {
   test("several or none are listed, and nothing is brought", async () => {
     files("a-Q5_0.gguf", "b-Q5_0.gguf")
     expect(await refusal("acme/tiny:Q5_0")).toBe(
-      "acme/tiny: 2 GGUF models have Q5_0 in their names. Name one by its label behind a colon, or by its path: a-Q5_0, b-Q5_0",
+      "acme/tiny: 2 GGUF models have Q5_0 in their names. Name one by its label after a colon, or by its path: a-Q5_0, b-Q5_0",
     )
     expect(await refusal("acme/tiny:Q4_0")).toContain("no GGUF model has Q4_0 in its name")
     files(split[0])
-    expect(await refusal("acme/tiny")).toContain("1 of 2 parts are there")
+    expect(await refusal("acme/tiny")).toContain("only 1 of 2 parts of tiny-Q6_K exist")
     files("README.md")
     expect(await refusal("acme/tiny:Q4_0")).toContain("there is no GGUF model in it")
     expect(await refusal("acme/tiny")).toContain("no ONNX graph, no GGUF file and no model.safetensors")
@@ -185,7 +185,7 @@ describe("the hub", () => {
 
   test("a type of weights that only graphs have is refused before anything is brought", async () => {
     files(...gguf)
-    const message = "is one of ONNX graphs, and this model is built from its weights as q8, q4, fp32"
+    const message = "exists only for ONNX graphs, and this model is built from its weights as q8, q4, fp32"
     expect(await refusal("acme/tiny:Q8_0", { dtype: "q4f16" })).toBe(
       `acme/tiny:Q8_0: dtype q4f16 ${message}. Choose one of them, or leave it out`,
     )
@@ -207,7 +207,7 @@ describe("other programs", () => {
     expect(await refusal("ollama:tiny:1b")).toContain("/usr/share/ollama/.ollama/models: no model is there")
     env.OLLAMA_MODELS = at("elsewhere")
     expect((await locate("ollama:tiny:1b")).id).toBe("tiny:1b")
-    expect(await refusal("ollama:../tiny")).toContain("is no name of a model of Ollama's")
+    expect(await refusal("ollama:../tiny")).toContain("is not the name of a model of Ollama")
   })
 
   test("LM Studio's models by their names and labels", async () => {
@@ -233,7 +233,7 @@ describe("other programs", () => {
     )
     expect(await refusal("lmstudio:acme/tiny-GGUF:Q2_K")).toContain("Q4_K_M, Q8_0")
     for (const name of ["", "tiny", "../x", "a/../b", "a/b/c", "/etc/passwd", "a/b:"])
-      expect(await refusal(`lmstudio:${name}`), name).toContain("is no name of a model of LM Studio's")
+      expect(await refusal(`lmstudio:${name}`), name).toContain("is not the name of a model of LM Studio")
   })
 
   test("LM Studio's folder is where its pointer and its settings say", async () => {

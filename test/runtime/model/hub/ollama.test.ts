@@ -60,7 +60,7 @@ test.each([
   "a\\b",
   "../../x:1",
 ])("%j is no name", (text) => {
-  expect(() => readOllamaName(text)).toThrow(/is no name of a model of Ollama's/)
+  expect(() => readOllamaName(text)).toThrow(/is not the name of a model of Ollama/)
 })
 
 test("the blob of the model's layer, whatever layers are beside it", async () => {
@@ -98,11 +98,11 @@ test.each<[what: string, layers: Parameters<typeof writeOllamaModel>[2], message
   [
     "a digest that leads elsewhere",
     [{ ...weights, digest: "sha256:../../../etc/passwd" }],
-    "no SHA-256 digest",
+    "not a SHA-256 digest",
   ],
-  ["a digest that is short", [{ ...weights, digest: "sha256:abc" }], "no SHA-256 digest"],
-  ["a digest that is no text", [{ ...weights, digest: 5 }], "no SHA-256 digest"],
-  ["no digest", [{ ...weights, digest: undefined }], "no SHA-256 digest"],
+  ["a digest that is short", [{ ...weights, digest: "sha256:abc" }], "not a SHA-256 digest"],
+  ["a digest that is no text", [{ ...weights, digest: 5 }], "not a SHA-256 digest"],
+  ["no digest", [{ ...weights, digest: undefined }], "not a SHA-256 digest"],
   [
     "a blob that is not there",
     [{ ...weights, digest: `sha256:${"0".repeat(64)}` }],

@@ -186,7 +186,7 @@ test("a connection that stands still is lost, and gone on with", async () => {
   expect(hub.asked.length).toBe(3)
   hub.stall = { after: 0, times: 1_000 }
   const again = download({ url, bytes: large.content.length, digest }, `${path}2`, { stallMs: 50 })
-  await expect(again).rejects.toThrow("lost 5 times in a row (nothing came for 0.05 s)")
+  await expect(again).rejects.toThrow("lost 5 times in a row (no data for 0.05 s)")
 })
 
 test("two that ask for one model bring each file once", async () => {
@@ -216,7 +216,7 @@ test("a connection that is always cut is told, and what came is kept", async () 
 
 test("what is not what the hub promised is thrown away", async () => {
   hub.spoilt = "onnx/model_q4.onnx_data"
-  expect(await refusal({ dtype: "q4" })).toContain("not what the hub promised, by its digest")
+  expect(await refusal({ dtype: "q4" })).toContain("does not have the digest that the hub lists")
   hub.spoilt = null
   const path = await pull({ dtype: "q4" })
   expect(readFileSync(join(path, large.path)).equals(large.content)).toBe(true)
@@ -225,7 +225,7 @@ test("what is not what the hub promised is thrown away", async () => {
 describe("refusals", () => {
   test("a wrong name, a wrong revision, no rights, each with its way out", async () => {
     expect(await refusal({}, {}, { name: "acme/none", revision: "main" })).toMatch(
-      /^acme\/none: the hub knows no such model.*\(status 401\).*HF_TOKEN/,
+      /^acme\/none: the hub has no such model.*\(status 401\).*HF_TOKEN/,
     )
     expect(await refusal({}, {}, { ...name, revision: "v9" })).toMatch(
       /^acme\/tiny@v9: .*no revision v9.*404/,
@@ -312,7 +312,7 @@ describe("refusals", () => {
     expect(listed.filter((each) => /escaped|nul|eee/.test(each))).toEqual([])
     expect(existsSync(join(settings.cache, "../escaped.jinja"))).toBe(false)
     expect(hub.asked).not.toContain(path)
-    expect(lines.join()).toContain("names that are no plain paths, and are left out")
+    expect(lines.join()).toContain("names that are not safe relative paths, and are left out")
   })
 
   test("pages that have no end, that come again, or that are elsewhere", async () => {
@@ -341,12 +341,20 @@ describe("refusals", () => {
 
   test.each<[lie: object, path: string, message: RegExp]>([
     [{ size: 2 ** 52 }, graph.path, /^acme\/tiny takes \d+ MB, and .* has \d+ MB left\. Make room/],
-    [{ size: -1 }, graph.path, /the hub tells no size of onnx\/model\.onnx/],
-    [{ size: 1e300 }, graph.path, /the hub tells no size of onnx\/model\.onnx/],
-    [{ oid: "../../escaped", lfs: null }, graph.path, /the hub tells no digest of onnx\/model\.onnx/],
-    [{ lfs: { oid: "a" } }, graph.path, /the hub tells no digest of onnx\/model\.onnx/],
-    [{ size: 2 ** 30 }, "tokenizer.json", /tokenizer\.json has 1073741824 bytes, and 134217728 are the most/],
-    [{ size: 2 ** 30 }, "config.json", /config\.json has 1073741824 bytes, and 16777216 are the most/],
+    [{ size: -1 }, graph.path, /the hub does not list the size of onnx\/model\.onnx/],
+    [{ size: 1e300 }, graph.path, /the hub does not list the size of onnx\/model\.onnx/],
+    [
+      { oid: "../../escaped", lfs: null },
+      graph.path,
+      /the hub does not list the digest of onnx\/model\.onnx/,
+    ],
+    [{ lfs: { oid: "a" } }, graph.path, /the hub does not list the digest of onnx\/model\.onnx/],
+    [
+      { size: 2 ** 30 },
+      "tokenizer.json",
+      /tokenizer\.json has 1073741824 bytes, above the limit of 134217728/,
+    ],
+    [{ size: 2 ** 30 }, "config.json", /config\.json has 1073741824 bytes, above the limit of 16777216/],
   ])("a list that says %j of a file", async (lie, path, message) => {
     hub.lies = { [path]: lie }
     expect(await refusal()).toMatch(message)
@@ -354,7 +362,7 @@ describe("refusals", () => {
 
   test("a hundred templates", async () => {
     for (let i = 0; i < 100; i++) hub.files.push(text(`additional_chat_templates/t${i}.jinja`, `${i}`))
-    expect(await refusal()).toMatch(/has 101 chat templates, and 64 are the most that are read/)
+    expect(await refusal()).toMatch(/has 101 chat templates, above the limit of 64/)
   })
 })
 

@@ -264,7 +264,7 @@ describe("graphs that rows cannot serve run alone", () => {
 
 test("a graph that says something else with its cache than without is refused", async () => {
   await expect(open({ swapsCache: true })).rejects.toThrow(
-    /^the graph says something else with its cache than without: logits differ by \d.* of the largest. Export/,
+    /^the graph gives other logits with its cache than without: logits differ by \d.* of the largest. Export/,
   )
 })
 
@@ -369,7 +369,7 @@ describe("signature", () => {
       "an encoder",
       [...inputs, int("encoder_hidden_states")],
       outputs,
-      "input encoder_hidden_states is that of a decoder behind an encoder",
+      "input encoder_hidden_states belongs to a decoder with an encoder",
     ],
     ["no cache", inputs.slice(0, 2), outputs, "it has no past_key_values inputs"],
     ["no logits", inputs, outputs.slice(1), "output logits is missing"],

@@ -141,7 +141,7 @@ describe.skipIf(process.platform === "win32")("refused are", () => {
     intoBlobs()
     rmSync(join(root, blob(dataFiles[1])))
     expect(await refusal()).toMatch(
-      /its weights in .*model\.onnx_data_1 are missing\. A file came in part or not at all\. Fetch it again/,
+      /its weights in .*model\.onnx_data_1 are missing\. Download the graph again/,
     )
   })
 })
