@@ -26,8 +26,8 @@ export interface StepperParts extends RowParts {
 
 /**
  * Maximum number of rows for which guides look ahead. Rows with feeds of different lengths need
- * separate runs, and with more rows a column in the run of all rows costs less than one in such a
- * run.
+ * separate runs. With more rows than this, one more column in the run of all rows costs less than
+ * such a separate run.
  */
 const maxAheadRows = 3
 

@@ -60,7 +60,7 @@ async function prepareGguf(path: string, dtype: Dtype): Promise<Prepared> {
   }
 }
 
-/** Plans the output for the weights, which the caller closes. */
+/** A plan of the output for the weights. The caller closes the weights. */
 interface Plan<W extends Weights> {
   readonly decoder: Decoder
   readonly dataBytes: number

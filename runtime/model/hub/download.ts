@@ -182,7 +182,7 @@ function isOfDisk(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EACCES", "EROFS", "EPERM", "EFBIG", "EIO"].includes(code ?? "")
 }
 
-/** Returns the reason of a failed `fetch`, which is in its cause. */
+/** Returns the reason of a failed `fetch`. It is in the cause of the error. */
 export function reasonOf(error: Error): string {
   const { cause } = error
   return cause instanceof Error && cause.message !== "" ? cause.message : error.message

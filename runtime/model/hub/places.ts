@@ -59,7 +59,9 @@ function lmStudioFolders(home: string): string[] {
   return [...new Set(folders)]
 }
 
-/** Returns the folder that the settings in LM Studio's home name; empty if they name none. */
+/**
+ * Returns the folder that is set in the settings of LM Studio's home; empty if none is set there.
+ */
 function downloadsFolder(home: string): string[] {
   try {
     const { downloadsFolder } = JSON.parse(readShort(join(home, "settings.json")) ?? "{}")
