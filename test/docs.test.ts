@@ -1,11 +1,14 @@
 /**
  * The pages of docs/ as their reader meets them: the programs of masks.md run together and print what stands below them, the
  * programs of other pages run alone, files that a page names are there, tests.md knows every suite, and tool-styles.md every style.
+ * The pages of the dialects hold tables of constraints: each accepts, rejects or refuses what its row says.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve, sep } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { compile, type GrammarInput } from "../grammar/compile.ts"
 import { styles } from "../grammar/tags/styles/all.ts"
+import { bindGrammar, Matcher, Vocabulary } from "../mask/index.ts"
 import { type Engine, open } from "../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../server/index.ts"
 import { shell } from "./support/program.ts"
@@ -57,6 +60,76 @@ test.each<[page: string, prints: RegExp]>([
   const { code, out, err } = await shell(`node ${file}`)
   expect(code, err).toBe(0)
   expect(out).toMatch(prints)
+})
+
+/** How each page of a dialect reads the constraints of its tables. */
+const dialects: [page: string, input: (text: string) => GrammarInput][] = [
+  ["gbnf.md", (text) => ({ kind: "gbnf", text })],
+  ["lark.md", (text) => ({ kind: "lark", text })],
+  ["json-schema.md", (schema) => ({ kind: "json", schema })],
+  ["structural-tags.md", (format) => ({ kind: "tag", format })],
+]
+
+/** Returns the rows of the tables under this first column: the code of each cell. */
+function rowsUnder(page: string, first: string): string[][][] {
+  const table = page.split(`\n| ${first} |`)[1].split("\n\n")[0]
+  const rows = table
+    .split("\n")
+    .slice(2)
+    .filter((row) => row.startsWith("| "))
+  return rows.map((row) =>
+    row
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) =>
+        [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code.replaceAll("\\|", "|").replaceAll("⏎", "\n")),
+      ),
+  )
+}
+
+const everyByte = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
+const bytes = Vocabulary.fromBytes([...everyByte, null], { endIds: [256] })
+
+function isAccepted(input: GrammarInput, text: string): boolean {
+  const matcher = new Matcher(bindGrammar(compile(input).grammar, bytes))
+  return [...new TextEncoder().encode(text)].every((byte) => matcher.accept(byte)) && matcher.isAccepting()
+}
+
+test.each(dialects)("the constraints of %s accept and reject what it says", (page, input) => {
+  const rows = rowsUnder(read(page), "Construct")
+  expect(rows.length).toBeGreaterThan(9)
+  for (const [, [constraint], accepted, rejected] of rows) {
+    const found = [...accepted, ...rejected].map((text) => [
+      constraint,
+      text,
+      isAccepted(input(constraint), text),
+    ])
+    const said = (texts: string[], verdict: boolean) => texts.map((text) => [constraint, text, verdict])
+    expect(found).toEqual([...said(accepted, true), ...said(rejected, false)])
+  }
+})
+
+test.each(dialects)("the constraints that %s calls refused have its messages", (page, input) => {
+  const rows = rowsUnder(read(page), "Refused")
+  expect(rows.length).toBeGreaterThan(9)
+  for (const [[constraint], [kind], [message]] of rows) {
+    expect(() => compile(input(constraint)), constraint).toThrow(expect.objectContaining({ kind }))
+    expect(() => compile(input(constraint)), constraint).toThrow(message)
+  }
+})
+
+test.each(dialects)("the commands of %s print what it says", async (page) => {
+  const [command, ...others] = blocks(read(page), "sh")
+  expect(others).toEqual([])
+  const { out, err } = await shell(command.replaceAll("npx tokenrail", "node dist/server/main.js"))
+  expect(out, err).toBe(blocks(read(page), "text")[0])
+})
+
+test.each(dialects)("the program of %s prints what it says", async (page) => {
+  const file = join(folder, page.replace(".md", ".mjs"))
+  writeFileSync(file, blocks(read(page), "js")[0])
+  const { out, err } = await shell(`node ${file}`)
+  expect(out, err).toBe(blocks(read(page), "text")[1])
 })
 
 const pages = readdirSync("docs").filter((name) => name.endsWith(".md"))
