@@ -6,7 +6,7 @@
  * readings is bounded by counts: of the 338 schema bombs of the tests, given 0.1 s to compile, 8
  * take above 0.3 s and the slowest 0.7 s. Node 20, two cores.
  */
-import { GrammarError } from "./errors.ts"
+import { GrammarError } from "./refusal.ts"
 
 /** Work between two readings of the clock, in the weight of `checkTime`. */
 const Stride = 64

@@ -4,12 +4,12 @@
  * It depends only on the stack and the lexeme's tag, so it is computed once for each such pair.
  * Followers that read the same are one over the union of their stacks (`readings.ts`).
  */
-import { limitError } from "./errors.ts"
 import { type Frame, noFrames, type SharedSteps, type Step } from "./frame.ts"
 import { PairMap } from "./intern.ts"
 import { PlainTag } from "./lexeme/table.ts"
 import type { Limits } from "./limits.ts"
 import type { Readings } from "./readings.ts"
+import { limitError } from "./refusal.ts"
 import type { StackTable } from "./stack.ts"
 import { NoText } from "./texts.ts"
 

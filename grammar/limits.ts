@@ -8,6 +8,7 @@
  * nothing, such as those of caches, stay in their files. docs/limits.md lists all of these.
  * `refusals` holds the messages.
  */
+import { exprBounds } from "./lexeme/expr/nodes.ts"
 
 /**
  * What one constraint may cost. Each bound is an inclusive maximum; above it a `GrammarError` of
@@ -182,11 +183,11 @@ export const fixedBounds = {
   emptinessStates: 40_000,
   emptinessExprs: 400_000,
   /** Words of the derivatives that one row of a pattern needs. */
-  derivativeWords: 4 << 20,
+  derivativeWords: exprBounds.derivativeWords,
   /** Minimum count of a repetition around a lookaround that may match without reading. */
   unrolled: 64,
   /** Ways in which lookarounds inside repetitions combine. */
-  lookaroundTerms: 4_096,
+  lookaroundTerms: exprBounds.lookaroundTerms,
   /** Automaton states of a pattern with a length, and bytes to count its lengths. */
   lengthStates: 50_000,
   lengthBytes: 32 << 20,

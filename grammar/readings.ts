@@ -12,9 +12,9 @@
  * own part of it. A frame on top that needs the text above it is not joined, since each one uses
  * the text in its own way.
  */
-import { checkLimit } from "./errors.ts"
 import { grown, TripleMap } from "./intern.ts"
 import type { Limits } from "./limits.ts"
+import { checkLimit } from "./refusal.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
 
 /** Threads that are left in one state above which they are joined. */

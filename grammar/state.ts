@@ -13,13 +13,13 @@
  * Threads that read alike are one over a union of their stacks, in every grammar without budgets
  * (`readings.ts`).
  */
-import { checkLimit, placed } from "./errors.ts"
 import { FollowerTable } from "./followers.ts"
 import type { Step } from "./frame.ts"
 import type { Grammar } from "./grammar.ts"
 import { TupleTable } from "./intern.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, Readings } from "./readings.ts"
+import { checkLimit, placed } from "./refusal.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
 import { NoText, Texts } from "./texts.ts"
 

@@ -5,12 +5,12 @@
  * state. One TokenFsm serves any number of requests: a request cannot change what another one sees.
  */
 
-import { placed } from "../grammar/errors.ts"
 import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"
+import { placed } from "../grammar/refusal.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import { type LocalMasks, sharedLocals } from "./local.ts"

@@ -118,7 +118,7 @@ test("every bound of a constraint is checked somewhere, and refused in one place
   ).toEqual([])
   // Time has a class of its own.
   const refusing = sources.filter(({ source }) => /Error\(\s*"limit"/.test(source)).map(({ name }) => name)
-  expect(refusing.sort()).toEqual(["grammar/deadline.ts", "grammar/errors.ts"])
+  expect(refusing.sort()).toEqual(["grammar/deadline.ts", "grammar/refusal.ts"])
 })
 
 test("threads", () => {

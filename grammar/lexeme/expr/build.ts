@@ -9,13 +9,14 @@
  * follows, so concatenations keep them at the head of what follows (they are re-associated and
  * distributed over `or`); see `look/assertions.ts`.
  */
-import { fixedBounds, limitError } from "../../errors.ts"
+import { limitError } from "../../refusal.ts"
 import { absorb, dropDominated, dropTails } from "./absorb.ts"
 import {
   Asserts,
   at,
   Empty,
   type ExprId,
+  exprBounds,
   flags,
   Inherited,
   intern,
@@ -330,8 +331,8 @@ function distribute(parts: readonly ExprId[], choice: ExprId): ExprId {
   const rest = parts.filter((id) => id !== choice)
   const terms = members(choice).map((member) => and([member, ...rest]))
   const result = or(terms)
-  if (length(result) > fixedBounds.lookaroundTerms)
-    throw limitError(fixedBounds, "lookaroundTerms", length(result))
+  if (length(result) > exprBounds.lookaroundTerms)
+    throw limitError(exprBounds, "lookaroundTerms", length(result))
   return result
 }
 

@@ -22,6 +22,8 @@ export const Unbounded = 0x7fffffff
  * a larger upper bound becomes `Unbounded`.
  */
 export const MaxCount = Unbounded - 1
+/** Bounds on the making of expressions, above which a pattern is refused; see `fixedBounds`. */
+export const exprBounds = { derivativeWords: 4 << 20, lookaroundTerms: 4_096 } as const
 
 /** Kinds of expressions, with the layout of their tuples. */
 export const Kind = {

@@ -8,10 +8,10 @@
  * patterns may nest deeper than calls.
  */
 import { checkTime } from "../../deadline.ts"
-import { fixedBounds, limitError } from "../../errors.ts"
 import { TupleTable } from "../../intern.ts"
+import { limitError } from "../../refusal.ts"
 import { concat } from "./build.ts"
-import { at, Empty, type ExprId, ExprMemo, exprWords, Kind, kindOf, Never } from "./nodes.ts"
+import { at, Empty, type ExprId, ExprMemo, exprBounds, exprWords, Kind, kindOf, Never } from "./nodes.ts"
 import { pushRange } from "./sets.ts"
 
 /** Rows by id. Bytes that are left out lead to ∅. */
@@ -67,7 +67,7 @@ const wanted: ExprId[] = []
  * they take too many expressions: long chains of optional parts are quadratic.
  */
 export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
-  const bound = exprWords() + fixedBounds.derivativeWords
+  const bound = exprWords() + exprBounds.derivativeWords
   const start = wanted.length
   wanted.push(id)
   try {
@@ -82,7 +82,7 @@ export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
       wanted.pop()
       if (wanted.length === start) return row
       if (exprWords() > bound) {
-        throw limitError(fixedBounds, "derivativeWords", exprWords() - bound + fixedBounds.derivativeWords)
+        throw limitError(exprBounds, "derivativeWords", exprWords() - bound + exprBounds.derivativeWords)
       }
     }
   } finally {
