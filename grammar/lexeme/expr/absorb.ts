@@ -8,6 +8,13 @@
 import { at, type ExprId, isSurelyNullable, Kind, kindOf, length, Never, Unbounded } from "./nodes.ts"
 import { uniteSets } from "./sets.ts"
 
+/** Drops operands that another one contains. As `Dropping` of `build.ts`. */
+export function dropContained(parts: ExprId[], hasAnd: boolean, hasOpen: boolean): boolean {
+  const dominated = dropDominated(parts)
+  const tails = hasOpen && dropTails(parts)
+  return (hasAnd && absorb(parts)) || dominated || tails
+}
+
 /** Count of links of chains of optional heads that are followed for one choice. */
 const MaxLinks = 2_000
 
@@ -15,7 +22,7 @@ const MaxLinks = 2_000
  * Drops operands that follow an optional head of another: `a?b?c` contains `b?c` and `c`. So a long
  * run of optional parts keeps one operand for each byte, not one for each part.
  */
-export function dropTails(parts: ExprId[]): boolean {
+function dropTails(parts: ExprId[]): boolean {
   let dropped = false
   const places = new Map(parts.map((id, i) => [id, i]))
   const drop = (id: ExprId) => {
@@ -46,7 +53,7 @@ const MaxCompareDepth = 8
  * Drops operands that another one with the same first loop contains: `X{0,3}·s·Y{0,5}` in
  * `X{0,9}·s·Y{0,7}`. If counted loops can be entered at several places, only the widest remain.
  */
-export function dropDominated(parts: ExprId[]): boolean {
+function dropDominated(parts: ExprId[]): boolean {
   const counted: number[] = []
   for (let i = 0; i < parts.length; i++) if (loopInFront(parts[i]) >= 0) counted.push(i)
   if (counted.length < 2 || counted.length > MaxCompared) return false
@@ -82,7 +89,7 @@ function isWithin(a: ExprId, b: ExprId, depth: number): boolean {
 }
 
 /** Drops conjunctions that another operand contains. */
-export function absorb(parts: ExprId[]): boolean {
+function absorb(parts: ExprId[]): boolean {
   let dropped = false
   const others = new Set(parts)
   /** A bit for each factor of a conjunction, which rules out most pairs at once. */

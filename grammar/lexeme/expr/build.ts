@@ -10,7 +10,6 @@
  * distributed over `or`); see `look/assertions.ts`.
  */
 import { limitError } from "../../refusal.ts"
-import { absorb, dropDominated, dropTails } from "./absorb.ts"
 import {
   Asserts,
   at,
@@ -124,7 +123,7 @@ function sortIds(ids: ExprId[]): ExprId[] {
  * Laws: ∅ | r = r; Σ* | r = Σ*; r | r = r; sets unite, also before equal tails; ε | r = r if ε ∈ r;
  * X{a,b}·t | X{c,d}·t = X{min,max}·t if the intervals touch; ε | X{1,n} = X{0,n}; r | (r & s) = r;
  * r | ¬r = Σ*; h·r | r = h·r if ε ∈ h. Drops operands that a wider one with the same first loop
- * contains, see `dropDominated`.
+ * contains, see `absorb.ts`.
  */
 export function or(ids: readonly ExprId[]): ExprId {
   const parts: ExprId[] = []
@@ -146,6 +145,19 @@ export function or(ids: readonly ExprId[]): ExprId {
     if ((flags(id) & Searched) === 0) made &= ~Searched
   }
   return intern([Kind.Or, ...parts], made)
+}
+
+/**
+ * Replaces operands of a choice that another one contains by ∅, and returns whether there were any.
+ * Some are conjunctions if `hasAnd`, some have an optional head if `hasOpen`.
+ */
+export type Dropping = (parts: ExprId[], hasAnd: boolean, hasOpen: boolean) => boolean
+
+let dropContained: Dropping = () => false
+
+/** Sets how choices lose contained operands. Without it the same languages have more states. */
+export function setDropping(drop: Dropping): void {
+  dropContained = drop
 }
 
 /** Returns the operands with one law applied wherever possible, or null if none applies. */
@@ -212,9 +224,7 @@ function mergeParts(parts: ExprId[]): ExprId[] | null {
     }
   }
   if (changed) return parts
-  const dropped = dropDominated(parts)
-  const dropsTails = hasOpen && dropTails(parts)
-  return (hasAnd && absorb(parts)) || dropped || dropsTails ? parts : null
+  return dropContained(parts, hasAnd, hasOpen) ? parts : null
 }
 
 /**

@@ -8,7 +8,8 @@
  * their interface to the rest of the grammar floor. Sources: Brzozowski, Derivatives of Regular
  * Expressions (1964); Owens, Reppy, Turon (2009); Varatalu, Veanes, Ernits, RE# (POPL 2025).
  */
-import { and, anyText, concat, diff, or } from "./build.ts"
+import { dropContained } from "./absorb.ts"
+import { and, anyText, concat, diff, or, setDropping } from "./build.ts"
 import { clamped } from "./clamp.ts"
 import { classesOf } from "./classes.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
@@ -32,6 +33,8 @@ import { anyChar, byteRange, codePoints } from "./sets.ts"
 
 export type { ByteMachine, CharacterMachine, ExprId, FreeBytes, MachineEdge, MachineTail, TextLengths }
 export { Empty, Never }
+
+setDropping(dropContained)
 
 export const exprs = {
   /** One character, and any text. */
