@@ -9,13 +9,13 @@ import type { Expectation } from "../grammar/frame.ts"
 import type { Grammar } from "../grammar/grammar.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { TokenMark, tokenBytes } from "../grammar/lexeme/token.ts"
-import { checkOptions, type Fields } from "../grammar/options.ts"
 import { placed } from "../grammar/refusal.ts"
 import { DeadState, States } from "../grammar/state.ts"
 import type { CaptureReader } from "../grammar/tape.ts"
 import { type LocalMasks, sharedLocals } from "./local.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
 import { MaskBuilder, type ShapeMask } from "./mask.ts"
+import { type Endings, parts } from "./parts.ts"
 import { idsRecipe, noIds, type Recipe, unite, writeRecipe } from "./recipe.ts"
 import type { KeptMask } from "./shortcuts.ts"
 import type { Vocabulary } from "./vocabulary.ts"
@@ -33,28 +33,6 @@ export interface FsmOptions {
    * Default: such grammars are refused.
    */
   ignoresBudgets?: boolean
-}
-
-const fsmFields = {
-  maskBytes: "number",
-  transitionCount: "number",
-  locals: "object",
-  ignoresBudgets: "boolean",
-} as const satisfies Fields<FsmOptions>
-
-/**
- * How a text may go on to its end, and its state as text. As in `TokenMachine`. No mask needs these
- * functions, so they are passed in.
- */
-export type Endings = Pick<TokenMachine, "least" | "shortest" | "nextBytes" | "explain" | "print">
-
-let makeEndings = (_states: States): Endings => {
-  throw new Error("internal: setEndings has not been called")
-}
-
-/** Sets how machines that are made from now on find the end of a text. */
-export function setEndings(make: (states: States) => Endings): void {
-  makeEndings = make
 }
 
 /**
@@ -80,7 +58,8 @@ export class TokenFsm implements TokenMachine {
   private hitCount = 0
 
   constructor(grammar: Grammar, vocabulary: Vocabulary, options: FsmOptions = {}) {
-    checkOptions(options, fsmFields)
+    const { checkOptions, makeEndings } = parts()
+    checkOptions("fsm", options)
     if (grammar.budgets.length > 0 && !options.ignoresBudgets)
       throw new RangeError(
         "the grammar has parts with max_tokens, which a TokenFsm does not count: use bindGrammar(grammar, vocabulary)",

@@ -12,6 +12,7 @@
 import { checkTime } from "../grammar/deadline.ts"
 import { PairMap } from "../grammar/intern.ts"
 import { NodeLists } from "./lists.ts"
+import { parts } from "./parts.ts"
 import { compactIds, idsRecipe, type Recipe, recipeBytes, unite } from "./recipe.ts"
 import type { KeptMask, Local, MakeShortcuts, Shortcuts } from "./shortcuts.ts"
 import { type Found, TokenTrie } from "./trie.ts"
@@ -19,16 +20,6 @@ import type { Vocabulary } from "./vocabulary.ts"
 
 /** The weight of a typical walk, some 50 µs, in the units after which the clock is read. */
 const WalkWeight = 16
-
-let makeShortcuts: MakeShortcuts | null = null
-
-/**
- * Sets the shortcuts of all local masks that are made from now on. With null, the walk alone finds
- * them.
- */
-export function setShortcuts(make: MakeShortcuts | null): void {
-  makeShortcuts = make
-}
 
 export class LocalMasks {
   readonly vocabulary: Vocabulary
@@ -44,7 +35,7 @@ export class LocalMasks {
   private readonly known: Local[] = []
   private readonly found: Found
 
-  constructor(vocabulary: Vocabulary, make: MakeShortcuts | null = makeShortcuts) {
+  constructor(vocabulary: Vocabulary, make: MakeShortcuts | null = parts().makeShortcuts) {
     this.vocabulary = vocabulary
     this.trie = new TokenTrie(vocabulary)
     this.endIds = Int32Array.from(vocabulary.endIds)

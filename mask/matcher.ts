@@ -9,9 +9,9 @@
 
 import { type TimedWork, withinTime } from "../grammar/deadline.ts"
 import type { Expectation } from "../grammar/frame.ts"
-import { checkOptions, type Fields } from "../grammar/options.ts"
 import { DeadState } from "../grammar/state.ts"
 import type { MachineStats, TokenMachine } from "./machine.ts"
+import { parts } from "./parts.ts"
 import { type Recipe, writeRecipe } from "./recipe.ts"
 
 /**
@@ -34,8 +34,6 @@ export interface MatcherOptions {
    */
   completionMs?: number
 }
-
-const matcherFields = { maskMs: "number", completionMs: "number" } as const satisfies Fields<MatcherOptions>
 
 const maskWork: TimedWork = { what: "finding the tokens that may come next takes", option: "maskMs" }
 const completionWork: TimedWork = { what: "finding how the text may end takes", option: "completionMs" }
@@ -64,7 +62,7 @@ export class Matcher {
   private readonly maskMs: number
 
   constructor(fsm: TokenMachine, options: MatcherOptions = {}) {
-    checkOptions(options, matcherFields)
+    parts().checkOptions("matcher", options)
     this.fsm = fsm
     this.last = startOf(fsm)
     this.options = options
