@@ -12,8 +12,8 @@ import { setWording } from "./refusal.ts"
 export { defaultLimits, fixedBounds, type Limits } from "./limits.ts"
 export { checkLimit, GrammarError, type GrammarErrorKind, limitError, placed } from "./refusal.ts"
 
-// The text of `limits.ts` with the option that raises the bound. package.json lists this file as one
-// with side effects, so that bundlers keep this call.
+// The text of `limits.ts` with the option that raises the bound. package.json lists this file as
+// one with side effects, so that bundlers keep this call.
 setWording((refusal, name, words) => {
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, word) => `${words[word]}`)
   const [excess, wayOut = ""] = refusals[refusal].split(". ").map(fill)
