@@ -356,7 +356,7 @@ function capture(logits: Float32Array, row: SampleRow, law: RowLaw | undefined):
   const mode = row.params.logprobsMode
   if (mode.startsWith("processed")) {
     if (law) return law.candidates
-    throw new Error(`internal: ${mode} needs the law of the row`)
+    throw new Error(`internal: ${mode} needs the distribution of the row`)
   }
   const all = mode === "unmasked_logprobs"
   const alive = new Uint8Array(logits.length)

@@ -430,7 +430,7 @@ export function readSeed(seed: SamplingOptions["seed"]): bigint | undefined {
   const isLossless = typeof seed !== "number" || Number.isSafeInteger(seed)
   if (!isLossless || (typeof seed !== "bigint" && !/^-?\d+$/.test(String(seed)))) {
     const what = shown(String(seed))
-    throw new SamplingError("seed", seed, `${what} is no lossless integer: send it as digits or as a bigint`)
+    throw new SamplingError("seed", seed, `${what} is not an exact integer: send it as digits or as a bigint`)
   }
   // Only short texts are converted to an integer, because the cost grows faster than the number of
   // digits.

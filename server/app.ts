@@ -127,7 +127,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   const routes = routesOf(service)
   const paths = Object.keys(routes).map((path) => path.replace(/\{.*\}/, ""))
   const nothingAt = (c: Answer): Response => {
-    const message = `there is nothing at ${c.req.method} ${c.req.path}`
+    const message = `there is no route ${c.req.method} ${c.req.path}`
     return failed(new Refusal("unknown_url", message, { hint: `This server has ${paths.join(", ")}` }), c)
   }
   const app = new Hono<Environment>()
@@ -248,7 +248,7 @@ function admitted({ status }: Service, apiKeys: readonly string[], options: AppO
 function refuseMethod(c: Answer, allow: string): never {
   // A client that first tries a WebSocket falls back to HTTP at once when it gets this refusal.
   if (c.req.header("upgrade") !== undefined) {
-    throw new Refusal("upgrade_required", `${c.req.path} has no socket`, {
+    throw new Refusal("upgrade_required", `${c.req.path} has no WebSocket`, {
       hint: `Use ${allow}`,
       headers: { allow, upgrade: "HTTP/1.1" },
     })

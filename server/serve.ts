@@ -182,7 +182,7 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
       return new ListenError(`${place} needs privileges. Choose a port above 1023 with --port`)
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return new ListenError(`${host} is no address of this machine. Choose another with --host`)
+      return new ListenError(`${host} is not an address of this machine. Choose another with --host`)
     default:
       return new ListenError(
         `cannot listen on ${place}: ${error.message}. Choose another with --host and --port`,
@@ -228,7 +228,9 @@ function writable(response: Response): Response {
   for (const [name, value] of response.headers) {
     if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) continue
     response.body?.cancel().catch(() => {})
-    return errorResponse(new Error(`the reply's header ${name} has a character that no header may have`))
+    return errorResponse(
+      new Error(`the reply's header ${name} has a character that is not allowed in headers`),
+    )
   }
   return response
 }
@@ -243,7 +245,7 @@ function isNoAddress(error: unknown): boolean {
 
 function noAddress(): Refusal {
   const hint = "Send a path, and the name and port of this server as host"
-  return new Refusal("invalid_value", "the request line and the host header are no address", { hint })
+  return new Refusal("invalid_value", "the request line and the host header do not form a URL", { hint })
 }
 
 function foreignHost(name: string): Response {

@@ -181,7 +181,7 @@ class KernelSampler implements GpuSampler {
   ): Promise<SampleResult[]> {
     if (!(Number.isInteger(stride) && stride >= width)) {
       return Promise.reject(
-        new RangeError(`stride: ${stride} is not an integer from the width, ${width}, up`),
+        new RangeError(`stride: ${stride} is not an integer of at least the width, ${width}`),
       )
     }
     const size = format === "float32" ? 4 : 2

@@ -97,7 +97,7 @@ export class NgramProposer implements Proposer {
 
   constructor({ min = 2, max = 4, place = "earliest" }: NgramOptions = {}) {
     if (!(Number.isInteger(min) && Number.isInteger(max) && min >= 1 && max >= min)) {
-      throw new RangeError(`ngram: ${min} to ${max} is no range of lengths from 1 up`)
+      throw new RangeError(`ngram: ${min} to ${max} is not a range of lengths of at least 1`)
     }
     this.min = min
     this.max = max

@@ -43,8 +43,8 @@ export function refusePrefill(messages: readonly Message[]): void {
   if (messages.at(-1)?.role !== "assistant") return
   throw unsupported(
     "messages",
-    ": the last one is the assistant's, which asks for its continuation",
-    "End with a message of the user, or hold the answer to a constraint",
+    ": the last one is from the assistant, which asks the model to continue it",
+    "End with a message of the user, or constrain the answer",
   )
 }
 

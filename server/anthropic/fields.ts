@@ -50,8 +50,8 @@ const messagesFields = z.object({
   // Names from chat that ask for the only possible value here.
   n: z.literal(1, { error: "is always 1 here" }).nullish(),
   stop: z.null({ error: "is named stop_sequences here" }).optional(),
-  stream_options: z.null({ error: "has no place here, usage is told in any case" }).optional(),
-  // Accepted, because no effect is promised.
+  stream_options: z.null({ error: "is not needed here: usage is always reported" }).optional(),
+  // Accepted without effect, because Anthropic promises none.
   ...{ cache_control: unread, diagnostics: unread, inference_geo: unread, speed: unread },
   mcp_servers: unread,
   ...{ user_profile_id: unread, workspace_id: unread, betas: unread },

@@ -53,11 +53,7 @@ export function readThinking(
   const budget = asked?.type === "enabled" ? asked.budget_tokens : null
   if (budget !== null && maxTokens !== null && budget >= maxTokens) {
     const param = "thinking.budget_tokens"
-    throw invalid(
-      param,
-      `: ${budget} leaves nothing of max_tokens ${maxTokens}`,
-      "Send a budget below max_tokens",
-    )
+    throw invalid(param, `: ${budget} uses up max_tokens ${maxTokens}`, "Send a budget below max_tokens")
   }
   return {
     options: {

@@ -73,7 +73,7 @@ function refuseTyped({ type, parameters, input_schema: schema }: Record<string, 
   const param = `${at}.type`
   throw invalid(
     param,
-    `is ${quote(type)}: no tool is run or described here`,
+    `is ${quote(type)}: this server neither runs nor knows such tools`,
     "Describe it by an input_schema and run it yourself",
   )
 }

@@ -25,12 +25,14 @@ export function benchCommand(program: Command, io: Io, done: (code: number) => v
   program
     .command("bench")
     .description("time the mask layer on MaskBench: schema text to first mask, fill and accept per token")
-    .argument("<file>", "the .jsonl or .jsonl.gz file, or a directory of one JSON file a schema")
+    .argument("<file>", "the .jsonl or .jsonl.gz file, or a directory with one JSON file for each schema")
     .addOption(new Option("--what <name>", "what to time").choices(["mask"]).default("mask"))
     .option("--vocab <dir>", "directory of the tokenizer that the token ids belong to")
     .option("--every <n>", "take every n-th schema", wholeNumber, 1)
-    .option("--json", "print one JSON object a schema, then the summary")
-    .addOption(new Option("--csv", "print one line a schema: verdict, tokens and times").conflicts("json"))
+    .option("--json", "print one JSON object for each schema, then the summary")
+    .addOption(
+      new Option("--csv", "print one line for each schema: verdict, tokens and times").conflicts("json"),
+    )
     .action(async (file: string, flags: BenchFlags) => done(await run(file, flags, io)))
 }
 

@@ -24,9 +24,7 @@ export function cacheCommand(program: Command, io: Io, done: (code: number) => v
       const all = await built.list()
       const chosen = typeof clear === "string" ? all.filter((model) => isNamed(model, clear)) : all
       if (typeof clear === "string" && chosen.length === 0)
-        throw new UsageError(
-          `nothing of ${clear} is in ${built.root}. \`tokenrail cache\` lists what is there`,
-        )
+        throw new UsageError(`${built.root} has no model ${clear}. \`tokenrail cache\` lists its models`)
       for (const model of chosen) {
         if (clear !== undefined) await built.remove(model)
         io.out(json ? `${JSON.stringify(fields(model))}\n` : `${printable(describe(model))}\n`)

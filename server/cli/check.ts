@@ -47,12 +47,12 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
   compiledFlag(constraintFlags(command))
     .argument(
       "<files...>",
-      "files with one text each, - for standard input; one final newline is no part of a text",
+      "files with one text each, - for standard input; one final newline is not part of a text",
     )
     .option("--prefix", "also accept a prefix of an accepted text")
     .option("--jsonl", "every line of a file is a text")
     .option("--vocab <dir>", "read the texts token by token with the tokenizer in this directory")
-    .option("--json", "print one JSON object a text")
+    .option("--json", "print one JSON object for each text")
     .option(
       "--trace",
       "print the state after each byte, or token with --vocab: its threads, lexemes and frames",

@@ -50,7 +50,7 @@ export function outFlags(command: Command): Command {
     .addOption(
       new Option(
         "--form <form>",
-        "of the file: a finite machine, the source, or auto, the first that is possible",
+        "form of the file: a finite machine, the source, or auto (a machine if possible, else the source)",
       )
         .choices(["auto", "machine", "source"])
         .default("auto"),
@@ -116,8 +116,10 @@ export async function writeCompiled(
   // would be a different constraint.
   const isSource = !isForVocabulary && !closedKinds.has(input.kind)
   if (isSource && form === "machine")
-    throw new UsageError("a machine of a grammar that may name tokens is for one vocabulary: give --vocab")
-  let reason = isSource ? "without --vocab it is open which tokens the grammar names" : undefined
+    throw new UsageError(
+      "a grammar that may name tokens needs --vocab: its machine works with one vocabulary only",
+    )
+  let reason = isSource ? "without --vocab the tokens that the grammar names are unknown" : undefined
   if (form !== "source" && !isSource) {
     try {
       const closed = precompile(machine)

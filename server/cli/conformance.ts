@@ -50,14 +50,16 @@ export function conformanceCommand(program: Command, io: Io, done: (code: number
     .option("--draft <name>", "jsts: 4, 6, 7, 2019-09, 2020-12", "2020-12")
     .option(
       "--against <file>",
-      "output of an earlier run with --json: a row that was right may not be wrong now",
+      "output of an earlier run with --json: a row that was right must still be right",
     )
     .option("--every <n>", "take every n-th schema", wholeNumber, 1)
     .option("--parallel <n>", "number of processes", wholeNumber, availableParallelism())
     .option("--job-ms <n>", "time for one schema", wholeNumber, 60_000)
     .addOption(new Option("--shard <first/step>", "in a child: print these jobs").hideHelp())
-    .option("--json", "print one JSON object a schema or test, then the summary")
-    .addOption(new Option("--csv", "print one line a schema or test: name, verdict, why").conflicts("json"))
+    .option("--json", "print one JSON object for each schema or test, then the summary")
+    .addOption(
+      new Option("--csv", "print one line for each schema or test: name, verdict, why").conflicts("json"),
+    )
     .action(async (path: string, flags: ConformanceFlags) => done(await run(path, flags, io)))
 }
 

@@ -57,23 +57,23 @@ export function constraintFlags(command: Command): Command {
     .option("--gbnf <file|-|text>", "grammar in GBNF: a file, - for standard input, or the text itself")
     .option("--lark <file|-|text>", "grammar in the Lark dialect, likewise")
     .option("--root <rule>", "start rule of the grammar (default: root in GBNF, start in Lark)")
-    .option("--tag <file|-|json>", "structural tag: free text, and what it switches to")
+    .option("--tag <file|-|json>", "structural tag: free text that switches to constrained parts")
     .option(
       "--substring <file|-|text>",
-      "a run of consecutive pieces of this text; a file if there is one of the name",
+      "consecutive pieces of this text, or of the file with this name if it exists",
     )
     .addOption(
       new Option("--unit <unit>", "with --substring: the unit of a piece").choices(["chars", "words"]),
     )
-    .addOption(policyOption("whitespace", "between JSON tokens"))
+    .addOption(policyOption("whitespace", "white space between JSON tokens"))
     .addOption(policyOption("order", "of properties"))
-    .addOption(policyOption("escapes", "in JSON strings"))
+    .addOption(policyOption("escapes", "escapes in JSON strings"))
     .addOption(policyOption("numbers", "spelling of JSON numbers"))
-    .addOption(policyOption("formats", "what `format` does"))
+    .addOption(policyOption("formats", "effect of `format`"))
     .addOption(
       policyOption(
         "openObjects",
-        "names of objects that leave additionalProperties unsaid: the declared ones, or any",
+        "property names of objects that do not set additionalProperties: the declared ones, or any",
       ),
     )
     .option(

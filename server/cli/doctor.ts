@@ -165,7 +165,7 @@ function lookAtMemory(): Finding {
   return {
     name: "memory",
     ok,
-    says: `${gigabytes(total)} GB, ${gigabytes(free)} free, heap of JavaScript up to ${gigabytes(heap)}`,
+    says: `${gigabytes(total)} GB, ${gigabytes(free)} free, JavaScript heap up to ${gigabytes(heap)}`,
     ...(!ok && { way: `At least ${gigabytes(leastMemory)} GB are needed` }),
     facts: { totalBytes: total, freeBytes: free, heapBytes: heap },
   }
@@ -189,12 +189,12 @@ async function lookAtCache(env: Io["env"]): Promise<Finding> {
     : `${ancestor} is not a folder`
   const disk = await statfs(ancestor).catch(() => null)
   const free = disk === null ? null : disk.bavail * disk.bsize
-  const room = free === null ? "" : `, ${gigabytes(free)} GB of room`
+  const room = free === null ? "" : `, ${gigabytes(free)} GB free`
   return {
     name: "cache",
     ok: reason === null,
     says: `${folder}: ${models} models, ${gigabytes(bytes)} GB${room}, ${reason === null ? "can be written" : `cannot be written (${reason})`}`,
-    ...(reason !== null && { way: "See to its rights, or set HF_HUB_CACHE to another folder" }),
+    ...(reason !== null && { way: "Change its permissions, or set HF_HUB_CACHE to another folder" }),
     facts: { folder, models, bytes, freeBytes: free, isWritable: reason === null },
   }
 }
@@ -219,7 +219,7 @@ function lookAtTelemetry(env: Io["env"]): Finding {
   return {
     name: "telemetry",
     ok: true,
-    says: isOff ? "off" : `onnxruntime's is as ORT_DISABLE_TELEMETRY=${said} has it`,
+    says: isOff ? "off" : `ORT_DISABLE_TELEMETRY=${said} sets that of onnxruntime`,
     facts: { isOff },
   }
 }

@@ -33,9 +33,9 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
   modelFlags(compiledFlag(constraintFlags(command)))
     .argument("[prompt]", "the user's message; - or nothing reads standard input")
     .option("--temperature <x>", "0 is greedy", decimalNumber)
-    .option("--top-p <x>", "keep the most likely tokens of this mass", decimalNumber)
+    .option("--top-p <x>", "keep the most likely tokens whose probabilities reach this sum", decimalNumber)
     .option("--top-k <n>", "keep this many tokens", wholeNumber)
-    .option("--min-p <x>", "drop tokens below this share of the best", decimalNumber)
+    .option("--min-p <x>", "drop tokens with less than this share of the best probability", decimalNumber)
     .option("--seed <n>", "64-bit integer; the same seed gives the same text", integer64)
     .option("--max-tokens <n>", "end after this many tokens", wholeNumber)
     .option("--stop <text...>", "end before this text")
@@ -126,7 +126,7 @@ function ending(result: GenerateResult, constrained: boolean, io: Io): number {
     const failed = [result, ...result.choices].find(({ finishReason }) => finishReason === "error")
     const { error, message } = failed ?? {}
     if (error instanceof GrammarError) {
-      io.err(`tokenrail: the answer came to a ${describeRefusal(error)}\n`)
+      io.err(`tokenrail: the answer ended with a refusal: ${describeRefusal(error)}\n`)
       return Exit.Refused
     }
     io.err(`tokenrail: ${message ?? "the engine could not produce a token"}\n`)

@@ -36,19 +36,19 @@ export function modelFlags(command: Command): Command {
         "type of the weights: model_q4.onnx is q4 (default: fp32); how float weights are converted: q8 (default), q4, fp32",
       ).choices(dtypes),
     )
-    .addOption(new Option("--device <name>", "where to run").choices(["auto", "gpu", "cpu"]))
+    .addOption(new Option("--device <name>", "device that runs the model").choices(["auto", "gpu", "cpu"]))
     .option("--threads <n>", "threads of the model", wholeNumber)
     .option("--context <n>", "tokens of prompt and answer together", wholeNumber)
     .option("--slots <n>", "requests at once", wholeNumber)
     .addOption(
       new Option(
         "--batching <how>",
-        "rows of quantised graphs that depend on each other: exact, one at a time (default), or fast, together",
+        "how to run quantised graphs whose rows affect each other: exact, one row at a time (default), or fast, all together",
       ).choices(["exact", "fast"]),
     )
     .option(
       "--draft <ngram|dir>",
-      "run ahead with drafts: ngram looks them up in the text, a directory holds a smaller model of the same vocabulary",
+      "check drafts of several tokens at once: ngram takes them from the text, a directory holds a smaller model of the same vocabulary",
     )
     .option("--draft-tokens <n>", "tokens of a draft, 1 to 16 (default: 4)", wholeNumber)
     .option("--tool-style <name>", "form of the model's tool calls (default: its template's)")

@@ -12,7 +12,7 @@ export function modelsCommand(program: Command, io: Io, done: (code: number) => 
   program
     .command("models")
     .description("list the models on this machine: of the hub, Ollama, LM Studio and llama.cpp")
-    .option("--json", "print one JSON object a model")
+    .option("--json", "print one JSON object for each model")
     .action(async ({ json }: { json?: boolean }) => {
       const places = readPlaces(io.env)
       for (const { refusal, ...model } of await findModels(places, inspect)) {

@@ -11,13 +11,12 @@ import { Exit, type Io, UsageError } from "./exit.ts"
 export function pullCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
     .command("pull")
-    .description("bring a model of the hub to this machine, and print where it is")
+    .description("download a model of the hub, and print its path")
     .argument("<name>", "<org>/<name>[@revision][:label]; the label names a GGUF file: Q4_K_M")
     .addOption(new Option("--dtype <name>", "type of the weights (default: fp32)").choices(dtypes))
     .action(async (text: string, { dtype }: { dtype?: string }) => {
       const name = readHubName(text)
-      if (name === null)
-        throw new UsageError(`${text} is no name of a model: <org>/<name>[@revision][:label]`)
+      if (name === null) throw new UsageError(`${text} is not a model name: <org>/<name>[@revision][:label]`)
       const bar = progressBar(io)
       const log = (line: string) => io.err(`${line}\n`)
       const options = { dtype, signal: io.signal, onProgress: bar.show, log }

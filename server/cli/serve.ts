@@ -52,7 +52,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8080)
     .option("--api-key <key...>", "require one of these keys")
     .option("--insecure", "listen on a public address without a key")
-    .option("--allow-host <name...>", "accept this Host header besides loopback names")
+    .option("--allow-host <name...>", "accept this Host header in addition to loopback names")
     .option("--cors <origin...>", "let pages of this origin call; * means any")
     .option("--alias <name...>", "further names of the model")
     .option("--any-model", "accept any model name for the loaded model")
@@ -60,7 +60,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--max-queue <n>", "answers that may wait for a slot", wholeNumber, 256)
     .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, defaultCompileMs)
     .option("--max-mask <ms>", "time that one mask may take", wholeNumber, defaultMaskMs)
-    .option("--max-completion <ms>", "time that a completion within the budget may take", wholeNumber, 1_000)
+    .option("--max-completion <ms>", "time for completing an answer within its budget", wholeNumber, 1_000)
     .addOption(
       new Option(
         "--on-length <what>",
@@ -81,7 +81,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--rate-tokens <n>", "tokens of one key in a minute (default: no bound)", positiveNumber)
     .option("--metrics-public", "serve /metrics without a key")
     .addOption(
-      new Option("--log-level <level>", "least severe level that standard error gets")
+      new Option("--log-level <level>", "least severe level that is logged")
         .choices(logLevels)
         .default("info"),
     )
@@ -100,7 +100,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
   const { host, port, allowHost, drain, stall, maxConnections } = flags
   const level = flags.quiet ? "error" : flags.logLevel
   const log = await openLog({ level, isJson: flags.logJson ?? false }, io)
-  for (const name of strangers) log.warn(`${name} is no setting of serve, and does nothing`)
+  for (const name of strangers) log.warn(`${name} is not a setting of serve and has no effect`)
   const apiKeys = chooseKeys(flags, log)
   const { maxCompile: compileMs, maxMask: maskMs, maxCompletion: completionMs } = flags
   let isListening = false
@@ -144,7 +144,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     await aborted(io.signal)
     log.info(`${String(io.signal.reason)}: no new requests, running ones have ${drain} s`)
     const isSettled = await server.settled(drain * 1000)
-    if (!isSettled) log.warn(`${drain} s are over: what still runs ends with an error`)
+    if (!isSettled) log.warn(`${drain} s are over: running requests end with an error`)
     // Ends running requests at once, and leaves some time to send their errors.
     await Promise.all([closeEngine(), server.close({ drainMs: lastWordsMs })])
   } finally {
@@ -164,7 +164,7 @@ function chooseKeys({ host, apiKey = [], insecure }: ServeFlags, log: Log): stri
   const keys = readKeys(apiKey)
   if (keys.length > 0) return keys
   if (insecure) {
-    log.warn(`--insecure: no API key is asked for, whoever reaches ${host} uses the model`)
+    log.warn(`--insecure: no API key is required, so anyone who can reach ${host} can use the model`)
   } else if (!isLoopback(host)) {
     throw new UsageError(`${host} is a public address: give --api-key, or --insecure to serve anyone`)
   }

@@ -38,7 +38,8 @@ async function applyFile(command: Command, file: string): Promise<void> {
   for (const [key, value] of Object.entries(readToml(source, file))) {
     const place = () => `${file}:${lineOf(key, source)}: ${key}`
     const option = command.options.find((each) => nameOf(each) === key && key !== "config")
-    if (!option) throw new UsageError(`${place()} is no setting of ${command.name()}${hintOf(key, command)}`)
+    if (!option)
+      throw new UsageError(`${place()} is not a setting of ${command.name()}${hintOf(key, command)}`)
     const given = command.getOptionValueSource(option.attributeName())
     if (given === "cli" || given === "env") fromToml(option, value, place)
     else set(command, option, fromToml(option, value, place), "config")
@@ -115,7 +116,7 @@ function read(option: Option, text: string, place: () => string): unknown {
     return option.parseArg ? option.parseArg(text, undefined) : text
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error
-    throw new UsageError(`${place()}: ${JSON.stringify(text)} is no value of it: ${error.message}`)
+    throw new UsageError(`${place()}: ${JSON.stringify(text)} is not a valid value: ${error.message}`)
   }
 }
 

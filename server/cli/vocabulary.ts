@@ -99,7 +99,7 @@ async function readRanks(directory: string, settings: Settings): Promise<Vocabul
   )
   if (ranks === undefined) {
     throw new UsageError(
-      `cannot read ${join(directory, "tokenizer.json")}, and neither tekken.json nor a .tiktoken file is there. --vocab takes a tokenizer's directory`,
+      `cannot read ${join(directory, "tokenizer.json")}, and neither tekken.json nor a .tiktoken file exists. --vocab takes a tokenizer's directory`,
     )
   }
   const listed = Object.entries((tokenizerConfig.added_tokens_decoder ?? {}) as Record<string, Json>)
@@ -112,7 +112,7 @@ async function readRanks(directory: string, settings: Settings): Promise<Vocabul
 }
 
 function one(directory: string, names: readonly string[]): string | undefined {
-  if (names.length > 1) throw new UsageError(`${directory}: ${names.join(" and ")} are both there. Keep one`)
+  if (names.length > 1) throw new UsageError(`${directory}: ${names.join(" and ")} both exist. Keep one`)
   return names[0]
 }
 

@@ -30,7 +30,7 @@ export async function checkKey(request: Request, keys: readonly string[]): Promi
   // All keys are compared in full, so that the time reveals nothing about them.
   const matches = digests.slice(1).map((digest) => equalBytes(digest, digests[0]))
   if (matches.includes(true)) return matches.indexOf(true)
-  throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is needed", {
+  throw new Refusal("invalid_api_key", given ? "the API key is wrong" : "an API key is required", {
     hint: "Send authorization: Bearer <key>",
     headers: { "www-authenticate": "Bearer" },
   })

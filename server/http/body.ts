@@ -51,7 +51,7 @@ export class HeldBytes {
   /** Adds bytes. Throws `Refusal` (429) if the total would exceed the bound. */
   take(count: number): void {
     if (this.count + count > this.most) {
-      const message = `the bodies that are being read have the bound of ${this.most} bytes together`
+      const message = `all bodies that are being read may have at most ${this.most} bytes together`
       throw new Refusal("queue_full", message, { hint: "Try again soon, or send less" })
     }
     this.count += count

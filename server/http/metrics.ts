@@ -18,7 +18,7 @@ export class Metrics {
   private readonly refusals = this.counter("refusals_total", "Refused requests by kind or code.", ["kind"])
   private readonly seconds = new Histogram({
     name: "tokenrail_request_seconds",
-    help: "From a request to the end of its reply, by route.",
+    help: "Time from a request to the end of its reply, by route.",
     labelNames: ["endpoint"],
     buckets: decades(1e-3, 100),
     registers: [this.registry],
@@ -31,7 +31,7 @@ export class Metrics {
     this.gauge("slots", "Answers that run at once.", () => engine.load().slots)
     this.gauge("kv_tokens", "Tokens that running answers hold in the cache.", () => engine.cacheLoad().used)
     this.gauge("kv_size_tokens", "Tokens that the cache has room for.", () => engine.cacheLoad().size)
-    this.gauge("states", "States of the constraints that are kept.", () => engine.stateCount)
+    this.gauge("states", "States of the cached constraints.", () => engine.stateCount)
     this.sums("tokens_total", "Tokens by kind.", "kind", () => ({
       prompt: metrics.promptTokens,
       cached: metrics.cachedTokens,
@@ -44,17 +44,22 @@ export class Metrics {
     this.sum("model_runs_total", "Runs of the model's graph.", () => engine.modelWork().runs)
     this.sums(
       "model_places_total",
-      "Tokens that the model computed, and rows between them in vain.",
+      "Tokens that the model computed, and unneeded rows between them.",
       "kind",
       () => {
         const { places, placesInVain } = engine.modelWork()
         return { wanted: places - placesInVain, in_vain: placesInVain }
       },
     )
-    this.sums("compile_cache_total", "Constraints that had been compiled before, or not.", "result", () => ({
-      hit: metrics.compileHits,
-      miss: metrics.compileMisses,
-    }))
+    this.sums(
+      "compile_cache_total",
+      "Requested constraints, by whether the cache had them.",
+      "result",
+      () => ({
+        hit: metrics.compileHits,
+        miss: metrics.compileMisses,
+      }),
+    )
     this.sum(
       "aborts_total",
       "Answers that ended because their client had gone.",
@@ -62,11 +67,15 @@ export class Metrics {
     )
     this.sum("closed_total", "Constrained answers completed by their budget.", () => metrics.closed)
     const { ttft, tpot, mask, maskWait } = metrics.seconds
-    this.spread("ttft_seconds", "From admission to the first token.", () => [[{}, ttft]])
-    this.spread("tpot_seconds", "A token after the first, averaged over a request.", () => [[{}, tpot]])
-    this.spread("mask_seconds", "To fill one mask.", () => [[{}, mask]])
-    this.spread("mask_wait_seconds", "Logits were ready and the mask was not.", () => [[{}, maskWait]])
-    this.spread("compile_seconds", "To compile a constraint, by its kind.", () =>
+    this.spread("ttft_seconds", "Time from admission to the first token.", () => [[{}, ttft]])
+    this.spread("tpot_seconds", "Time per token after the first, averaged over a request.", () => [
+      [{}, tpot],
+    ])
+    this.spread("mask_seconds", "Time to fill one mask.", () => [[{}, mask]])
+    this.spread("mask_wait_seconds", "Time for which logits were ready and the mask was not.", () => [
+      [{}, maskWait],
+    ])
+    this.spread("compile_seconds", "Time to compile a constraint, by its kind.", () =>
       [...metrics.compileSeconds].map(([input, times]) => [{ input }, times]),
     )
   }

@@ -46,8 +46,8 @@ export async function detokenize(
     const foreign = tokens.findIndex((id) => !isToken(id, vocabulary))
     if (foreign >= 0) {
       const param = `tokens[${foreign}]`
-      const what = `: ${JSON.stringify(tokens[foreign])} is no token of this model, whose ids end at ${vocabulary.width - 1}`
-      throw invalid(param, what, "Send ids that /tokenize gives")
+      const what = `: ${JSON.stringify(tokens[foreign])} is not a token of this model, whose ids end at ${vocabulary.width - 1}`
+      throw invalid(param, what, "Send ids that /tokenize returns")
     }
     return Response.json({ prompt: textOf(tokens, vocabulary) }, { headers: ignoredHeaders(ignored) })
   })

@@ -36,7 +36,7 @@ const keepsText: ReadonlySet<string> = new Set(["schema", "tag"])
 export async function readGrammarRows(path: string): Promise<GrammarRow[]> {
   const rows: GrammarRow[] = []
   for await (const row of rowsOf(path)) rows.push(readRow(row))
-  if (rows.length === 0) throw new CorpusError(`${path}: there is no row in it`)
+  if (rows.length === 0) throw new CorpusError(`${path} has no rows`)
   return rows
 }
 
@@ -45,11 +45,11 @@ function readRow(row: Row): GrammarRow {
   const { text: line } = row
   const members = membersOf(row)
   const { id, kind, grammar, options, tests, error } = JSON.parse(line)
-  if (typeof id !== "string") throw new CorpusError(`${row.place}: \`id\` is missing, or no string`)
+  if (typeof id !== "string") throw new CorpusError(`${row.place}: \`id\` is missing or not a string`)
   const place = `${row.place} (${id})`
-  if (typeof kind !== "string") throw new CorpusError(`${place}: \`kind\` is missing, or no string`)
+  if (typeof kind !== "string") throw new CorpusError(`${place}: \`kind\` is missing or not a string`)
   if (grammar === undefined) throw new CorpusError(`${place}: \`grammar\` is missing`)
-  if (tests !== undefined && !Array.isArray(tests)) throw new CorpusError(`${place}: \`tests\` is no list`)
+  if (tests !== undefined && !Array.isArray(tests)) throw new CorpusError(`${place}: \`tests\` is not a list`)
   for (const [index, test] of (tests ?? []).entries()) {
     if (typeof test?.text !== "string" || typeof test.valid !== "boolean")
       throw new CorpusError(

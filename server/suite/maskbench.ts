@@ -82,7 +82,7 @@ export async function readMaskRows(path: string, tokens: RowTokens): Promise<Pac
       row: { id: row.id, read: () => JSON.parse(inflateRawSync(packed).toString("utf8")) },
     })
   }
-  if (rows.length === 0) throw new CorpusError(`${path}: there is no row in it`)
+  if (rows.length === 0) throw new CorpusError(`${path} has no rows`)
   return rows.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
 }
 
@@ -148,7 +148,7 @@ function readRow(row: Row, name: string | undefined, tokens: RowTokens): MaskRow
   const members = membersOf(row)
   const named = members.get("id")
   const id = named === undefined ? name : named.kind === "string" ? named.value : undefined
-  if (id === undefined) throw new CorpusError(`${row.place}: \`id\` is missing, or no string`)
+  if (id === undefined) throw new CorpusError(`${row.place}: \`id\` is missing or not a string`)
   const place = `${row.place} (${id})`
   const schema = members.get("schema")
   if (schema === undefined) throw new CorpusError(`${place}: \`schema\` is missing`)
@@ -156,7 +156,7 @@ function readRow(row: Row, name: string | undefined, tokens: RowTokens): MaskRow
     throw new CorpusError(`${place}: \`schema\` is a ${schema.kind}, not an object or a boolean`)
   const tests = members.get("tests")
   if (tests?.kind !== "array")
-    throw new CorpusError(`${place}: \`tests\` is ${tests === undefined ? "missing" : "no list"}`)
+    throw new CorpusError(`${place}: \`tests\` is ${tests === undefined ? "missing" : "not a list"}`)
   return {
     id,
     schema: row.text.slice(schema.start, schema.end),
@@ -165,7 +165,7 @@ function readRow(row: Row, name: string | undefined, tokens: RowTokens): MaskRow
 }
 
 function readTest(test: JsonNode, place: string, tokens: RowTokens): MaskRow["tests"][number] {
-  if (test.kind !== "object") throw new CorpusError(`${place}: it is no object`)
+  if (test.kind !== "object") throw new CorpusError(`${place}: it is not an object`)
   const valid = test.members.get("valid")?.kind
   if (valid !== "true" && valid !== "false")
     throw new CorpusError(
@@ -190,7 +190,7 @@ function tokensOf(
       `${place}: it has no \`tokens\`, and --vocab has no tokenizer.json to split its text`,
     )
   }
-  if (given.kind !== "array") throw new CorpusError(`${place}: \`tokens\` is no list of token ids`)
+  if (given.kind !== "array") throw new CorpusError(`${place}: \`tokens\` is not a list of token ids`)
   return given.items.map((item, at) => {
     const id = item.kind === "number" ? Number(item.text) : Number.NaN
     if (Number.isInteger(id) && id >= 0 && id < width) return id

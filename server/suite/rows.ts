@@ -63,7 +63,7 @@ export async function* filesOf(directory: string): AsyncGenerator<Row & { readon
     throw new CorpusError(`cannot read ${directory}: ${error.message}`)
   })
   const files = names.filter((name) => name.endsWith(".json")).sort()
-  if (files.length === 0) throw new CorpusError(`${directory}: there is no .json file in it`)
+  if (files.length === 0) throw new CorpusError(`${directory} has no .json file`)
   for (const name of files) {
     const place = join(directory, name)
     yield { text: await readFile(place, "utf8"), place, name: name.slice(0, -".json".length) }
@@ -76,8 +76,8 @@ export function membersOf({ text, place }: Row): ReadonlyMap<string, JsonNode> {
   try {
     root = readJson(text, { duplicateKeys: "last" })
   } catch (error) {
-    throw new CorpusError(`${place}: the row is no JSON: ${(error as Error).message}`)
+    throw new CorpusError(`${place}: the row is not JSON: ${(error as Error).message}`)
   }
-  if (root.kind !== "object") throw new CorpusError(`${place}: the row is no JSON object`)
+  if (root.kind !== "object") throw new CorpusError(`${place}: the row is not a JSON object`)
   return root.members
 }

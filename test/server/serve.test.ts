@@ -189,7 +189,7 @@ test("a reply whose head cannot be written is an error, and its body is cancelle
   const response = await fetch(url)
   expect([response.status, (await response.json()).error.message]).toEqual([
     500,
-    "internal error: the reply's header x-name has a character that no header may have",
+    "internal error: the reply's header x-name has a character that is not allowed in headers",
   ])
   expect(seen).toEqual(["cancelled"])
 })

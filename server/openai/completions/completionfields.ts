@@ -63,7 +63,7 @@ const completionFields = z.object({
 
 /** Fields of chat, and fields that need a specially trained model. */
 const refused: RefusedKeys = {
-  suffix: [[""], "Write the prompt with the model's own tokens for a gap"],
+  suffix: [[""], "Write the prompt with the model's own fill-in tokens"],
   messages: [[], "Send messages to /v1/chat/completions"],
   tools: [[[]], "Send tools to /v1/chat/completions"],
   tool_choice: [["none", "auto"], "Send tools to /v1/chat/completions"],
@@ -90,7 +90,7 @@ export function parseCompletion(body: RequestBody): CompletionRequest {
   if (fields.logprob_token_ids?.length) {
     throw unsupported(
       "logprob_token_ids",
-      "has no place in the log-probabilities here",
+      "is not supported in this form of log-probabilities",
       "Use /v1/chat/completions, or leave it out",
     )
   }
@@ -131,7 +131,7 @@ function checkBest({
     throw invalid(param, `: ${bestOf} answers are fewer than n, ${n}`, "Raise best_of, or lower n")
   if (bestOf === n) return
   if (stream) {
-    const what = ": which answers are the best is known at their end"
+    const what = ": the best answers are known only when all have ended"
     throw invalid(param, what, "Set stream: false, or leave best_of out")
   }
   if (mode.endsWith("logits")) {
@@ -157,7 +157,7 @@ function checkNothing({
   count: number
 }): void {
   if (maxTokens !== 0 || (echo && count === 1)) return
-  const what = echo ? `and ${count} answers are all the same` : "and without echo there is nothing to tell"
+  const what = echo ? `and ${count} answers are all the same` : "and without echo the reply would be empty"
   throw invalid(
     "max_tokens",
     `: 0 writes nothing, ${what}`,
@@ -192,7 +192,7 @@ function readIds(value: unknown, field: string): readonly number[] {
 function noPrompt(param: string, value: unknown): Refusal {
   return invalid(
     param,
-    `: ${quote(value)} is no prompt`,
+    `: ${quote(value)} is not a prompt`,
     "A prompt is a string or a list of token ids; prompt holds one of them, or a list of one kind",
   )
 }

@@ -61,7 +61,7 @@ function refusePolicies({ generate }: Policies): void {
   if (generate.reasonUntil === undefined || generate.reasonUntil === null) return
   throw unsupported(
     "tokenrail.reason",
-    ": a raw prompt has no reasoning of its own",
+    ": a raw prompt has no separate reasoning",
     "Use /v1/chat/completions, or write the reasoning into the grammar",
   )
 }

@@ -87,7 +87,7 @@ export class ReaderThread implements BodyReader {
     const { promise, job } = makeJob<E>({ endpoint, bytes, limits })
     if (signal.aborted) job.reject(new AbortError())
     else if (this.waiting.length >= this.limits.maxWaiting) {
-      const message = `${this.waiting.length} large bodies wait to be read, which is the bound`
+      const message = `${this.waiting.length} large bodies already wait to be read, which is the maximum`
       job.reject(new Refusal("queue_full", message, { hint: "Try again soon, or send less" }))
     } else {
       this.waiting.push(job)
@@ -143,7 +143,7 @@ export class ReaderThread implements BodyReader {
   private start(): Worker {
     const { maxHeapMb } = this.limits
     this.setTimer(startMs, () =>
-      this.end(new Error(`the thread that reads bodies does not start in ${startMs} ms`)),
+      this.end(new Error(`the thread that reads bodies did not start within ${startMs} ms`)),
     )
     // Does not inherit the flags of this process, because a thread refuses some of them.
     const worker = new Worker(entry(), {

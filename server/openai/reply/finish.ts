@@ -23,7 +23,7 @@ export function refuseFailure(finish: {
   // A client that has disconnected never reads this reply. So a client that does was cut off
   // because the engine is closing.
   if (finish.finishReason === "abort") {
-    throw new Refusal("shutting_down", "the answer is cut off, the server is shutting down")
+    throw new Refusal("shutting_down", "the answer was cut off, because the server is shutting down")
   }
 }
 

@@ -13,7 +13,7 @@ import { checkBound, wholeBounds } from "./bounds.ts"
 import { constraintKeys } from "./constraint.ts"
 import { halfPair } from "./surrogates.ts"
 
-/** Accepted, because no server promises an effect. */
+/** Keys that are accepted without effect, because no server promises one. */
 const inert = new Set([
   ...["metadata", "store", "user", "safety_identifier", "service_tier", "verbosity", "prompt_cache_key"],
   ...["prompt_cache_retention", "prompt_cache_options", "priority", "request_id", "cache_salt"],

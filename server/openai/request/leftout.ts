@@ -74,7 +74,7 @@ export const serversLeftOut: LeftOut = {
 /** Returns the record of an item or a block that is left out. `at` is its field. */
 export function itemLeftOut(type: string, at: string): LeftOut {
   return {
-    warning: `${at}: ${quote(type)} is left out, which tells of a tool that is not run here`,
+    warning: `${at}: ${quote(type)} is left out, because it records the use of a tool that is not run here`,
     param: `${at}.type`,
     hint: "Leave it out",
   }

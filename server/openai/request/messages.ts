@@ -94,7 +94,7 @@ export function noCall(
 ): Refusal {
   const latest = [...known.keys()].slice(-8).map(quote).join(", ")
   const hint = known.size > 0 ? `The latest are ${latest}` : "Send the call first"
-  return invalid(param, `: no call before has the ${key} ${quote(value)}`, hint)
+  return invalid(param, `: no earlier call has the ${key} ${quote(value)}`, hint)
 }
 
 /**

@@ -71,7 +71,7 @@ export const refusedPeers: RefusedKeys = {
   ],
   min_temp: [[], "Use temperature and dynatemp_range: the temperature moves by the range in both directions"],
   max_temp: [[], "Use temperature and dynatemp_range: the temperature moves by the range in both directions"],
-  penalize_nl: [[true], "Use logit_bias: line breaks are penalised as all tokens are"],
+  penalize_nl: [[true], "Use logit_bias: line breaks are penalised like all tokens"],
   rep_pen: [[1], window],
   rep_pen_range: [[], window],
   rep_pen_slope: [[], window],
@@ -112,9 +112,9 @@ export const refusedPeers: RefusedKeys = {
   token_healing: [[false], "Use tokenrail.heal"],
   num_ctx: [[], "The context is the server's: start it with --context"],
   n_ctx: [[], "The context is the server's: start it with --context"],
-  options: [[{}], "Send its members beside messages"],
-  sampling_params: [[{}], "Send its members beside messages"],
-  generation_config: [[{}], "Send its members beside messages"],
+  options: [[{}], "Send its members at the top level, as messages is"],
+  sampling_params: [[{}], "Send its members at the top level, as messages is"],
+  generation_config: [[{}], "Send its members at the top level, as messages is"],
   logits_processors: [[[]], "No code of a client is run here: leave it out"],
   custom_logit_processor: [[""], "No code of a client is run here: leave it out"],
   vllm_xargs: [[{}], "Send the fields that this server names"],
@@ -231,7 +231,7 @@ const filtersFirst = [
 
 function refuseOrder(fields: Fields, peer: string): void {
   if (fields.sampler_order === undefined || fields.sampler_order === null) return
-  throw invalid(peer, "and sampler_order both say in which order the stages run", "Send one of them")
+  throw invalid(peer, "and sampler_order both set the order of the stages", "Send one of them")
 }
 
 /** Makes the answer greedy if sampling is off, whatever the temperature is. */
@@ -257,7 +257,7 @@ function readBeams(fields: Record<string, unknown>): void {
 function refuseMisspelt(key: string, honoured: Fields): void {
   const own = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replaceAll("-", "_")
   if (own === key || !Object.hasOwn(honoured, own)) return
-  throw new Refusal("unsupported_parameter", `${quote(key)} is no field here`, {
+  throw new Refusal("unsupported_parameter", `${quote(key)} is not a field here`, {
     param: key,
     hint: `Did you mean ${own}?`,
   })

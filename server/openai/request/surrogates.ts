@@ -18,7 +18,7 @@ export function refuseHalfPairs(value: unknown, field: string): void {
 export function halfPair(place: string): Refusal {
   return invalid(
     place,
-    "holds half of a surrogate pair, which is no character",
+    "holds half of a surrogate pair, which is not a character",
     "Send both halves, or U+FFFD in its place",
   )
 }

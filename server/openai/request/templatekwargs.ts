@@ -57,7 +57,7 @@ export function checkTemplateKwargs(kwargs: object): void {
     }
     const field = `chat_template_kwargs.${key}`
     if (reserved.has(key) || key.endsWith("_token")) {
-      throw refusal(field, "this variable is not the request's to set", "Leave it out")
+      throw refusal(field, "a request cannot set this variable", "Leave it out")
     }
     const extent = extentOf(value, values.most - valueCount, levels.most)
     valueCount += extent.values

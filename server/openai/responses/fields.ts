@@ -56,7 +56,7 @@ interface CountRequest extends Asked {
 const refused: RefusedKeys = {
   response_format: [[], "Use text.format"],
   messages: [[], "Send them as input"],
-  background: [[false], "Leave it out: the reply comes when the response is there"],
+  background: [[false], "Leave it out: the reply is sent when the response is complete"],
   conversation: [[], "Use previous_response_id, or send its items as input"],
   prompt: [[], "Send its text as instructions and input"],
   max_tokens: [[], "Use max_output_tokens"],
@@ -185,7 +185,11 @@ function updatedEffort({ value: { input } }: RequestBody): string | null {
     if (!isFields(item) || item.type !== "configuration_update") continue
     const at = `input[${i}]`
     if (item.text !== undefined && item.text !== null) {
-      throw unsupported(`${at}.text`, ": the format of an answer is the request's here", "Send text.format")
+      throw unsupported(
+        `${at}.text`,
+        ": the format of an answer is a field of the request here",
+        "Send text.format",
+      )
     }
     const { success, data } = configurationUpdate.safeParse(item)
     const param = `${at}.reasoning.effort`

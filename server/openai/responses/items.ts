@@ -87,7 +87,7 @@ export function readInput(input: unknown, leftOut: LeftOut[] = []): InputItem[] 
     leftOut.push(itemLeftOut(item.type as string, at))
     return []
   })
-  if (read.length === 0) throw invalid("input", "has only items of tools, and no message", "Send a message")
+  if (read.length === 0) throw invalid("input", "has only items about tools and no message", "Send a message")
   return read
 }
 
@@ -117,7 +117,7 @@ function readItem(item: unknown, at: string): InputItem {
     default:
       throw invalid(
         `${at}.type`,
-        `${quote(type)} is no item that is read here`,
+        `${quote(type)} is not an item type of this server`,
         "Use message, function_call, function_call_output, custom_tool_call, custom_tool_call_output, reasoning or item_reference",
       )
   }

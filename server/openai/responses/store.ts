@@ -151,6 +151,6 @@ function bytesOf(value: unknown): number {
 export function notFound(what: string, id: string, param: string): Refusal {
   return new Refusal("not_found", `there is no ${what} ${quote(id)}`, {
     param,
-    hint: `The last ${maxResponses} responses are kept, each for the key that it was asked with, but those of store: false`,
+    hint: `The last ${maxResponses} responses are kept, each for the key of its request, except those with store: false`,
   })
 }

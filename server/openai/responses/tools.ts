@@ -3,7 +3,7 @@
  *
  * The fields of a tool are checked, then converted to the form of a turn, which is that of chat.
  * Tools of a namespace join the others as `namespace.name`, so that different namespaces may use
- * the same names. A list of all tools in the form of the request maps calls back.
+ * the same names. A list of all tools in the form of the request is kept to map calls back.
  */
 import { invalid } from "../../errors.ts"
 import type { RequestBody } from "../../http/body.ts"

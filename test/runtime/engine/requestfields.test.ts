@@ -73,7 +73,7 @@ describe("an option that there is not is refused, with the nearest name:", () =>
     [{ contextLength: 5 }, "contextLength: unknown name. Did you mean context?"],
     [{ limits: { compilMs: 5 } }, "limits.compilMs: unknown name. Did you mean compileMs?"],
     [{ limits: { compileMs: -1 } }, "limits.compileMs: -1 is not a number of milliseconds"],
-    [{ seed: 0.5 }, "seed: 0.5 is no lossless integer"],
+    [{ seed: 0.5 }, "seed: 0.5 is not an exact integer"],
   ])("open(%j): %s", async (options, message) => {
     await expect(open({ model: directory, ...options })).rejects.toThrow(message)
   })

@@ -63,7 +63,7 @@ describe("fields", () => {
       "a result of an unknown call",
       user([{ type: "tool_result", tool_use_id: "toolu_1" }]),
       "messages[0].content[0].tool_use_id",
-      /no call before has the id "toolu_1"/,
+      /no earlier call has the id "toolu_1"/,
     ],
     [
       "a result without id",
@@ -88,7 +88,7 @@ describe("fields", () => {
       "a prefilled answer",
       { messages: [...messages, { role: "assistant", content: "{" }] },
       "messages",
-      /continuation/,
+      /continue it/,
     ],
     ["a system text that is none", { system: 7 }, "system"],
     ["an image in it", { system: [{ type: "image" }] }, "system[0].type"],

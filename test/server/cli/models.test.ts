@@ -93,7 +93,7 @@ test("the cache lists what was converted, and clears it by name or whole", async
   const { code, err: unknown } = await run("cache", "--clear", "d")
   expect([code, unknown]).toEqual([
     2,
-    `tokenrail: nothing of d is in ${root}. \`tokenrail cache\` lists what is there\n`,
+    `tokenrail: ${root} has no model d. \`tokenrail cache\` lists its models\n`,
   ])
   expect((await run("cache", "--clear", "b")).err).toBe(`removed: 1 models, 0.0 MB, in ${root}\n`)
   const { key } = JSON.parse(listed[0])

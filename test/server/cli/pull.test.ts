@@ -45,7 +45,7 @@ test("an interrupt ends it with 130, and the next run goes on; the directory is 
 })
 
 test.each([
-  ["a name that is none", ["pull", "tiny"], 2, "tiny is no name of a model: <org>/<name>[@revision]"],
+  ["a name that is none", ["pull", "tiny"], 2, "tiny is not a model name: <org>/<name>[@revision]"],
   ["a model that there is not", ["pull", "acme/none"], 4, "acme/none: the hub has no such model"],
   ["offline", ["generate", "x", "--model", "acme/none", "--offline"], 4, "acme/none is not in "],
 ])("%s: one line", async (_, args, expected, message) => {

@@ -149,7 +149,7 @@ test("flags, environment and a file bound a key, open the metrics and choose the
     ],
   ])
   expect(lines.map(({ msg }) => msg)).toContain(
-    "TOKENRAIL_RATE_REQUEST is no setting of serve, and does nothing",
+    "TOKENRAIL_RATE_REQUEST is not a setting of serve and has no effect",
   )
   expect(err).not.toMatch(/word|secret/)
 })
@@ -186,7 +186,7 @@ test.each<[flags: string, env: Record<string, string>, message: RegExp]>([
   ["--max-connections 0", {}, /--max-connections.*at least 1/],
   ["--rate-tokens 0", {}, /--rate-tokens.*at least 1/],
   ["--log-level loud", {}, /loud.*debug, info, warn, error, silent/s],
-  ["--quiet", { TOKENRAIL_PORT: "x" }, /TOKENRAIL_PORT: "x" is no value of it: must be a whole number/],
+  ["--quiet", { TOKENRAIL_PORT: "x" }, /TOKENRAIL_PORT: "x" is not a valid value: must be a whole number/],
   ["--config no/such.toml", {}, /cannot read no\/such\.toml/],
 ])("%s with %j is 2 before a model is loaded", async (flags, env, message) => {
   const child = start(["serve", "--model", "no/such/model", ...flags.split(" ")], env)
@@ -199,7 +199,7 @@ test("--insecure says what it turns off", async () => {
   const { code, err } = await tokenrail(flags)
   expect([code, err]).toEqual([
     4,
-    expect.stringContaining("no API key is asked for, whoever reaches 0.0.0.0"),
+    expect.stringContaining("no API key is required, so anyone who can reach 0.0.0.0"),
   ])
 })
 

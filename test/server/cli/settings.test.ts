@@ -81,20 +81,28 @@ test.each<[name: string, sources: Sources, flags: object]>([
 })
 
 test.each<[name: string, sources: Sources, message: RegExp]>([
-  ["a number", { env: { TOKENRAIL_PORT: "x" } }, /^TOKENRAIL_PORT: "x" is no value of it: must be a whole/],
+  [
+    "a number",
+    { env: { TOKENRAIL_PORT: "x" } },
+    /^TOKENRAIL_PORT: "x" is not a valid value: must be a whole/,
+  ],
   ["a choice", { env: { TOKENRAIL_ON_LENGTH: "x" } }, /^TOKENRAIL_ON_LENGTH: "x" is .* truncate, close/],
   ["a switch", { env: { TOKENRAIL_ANY_MODEL: "maybe" } }, /^TOKENRAIL_ANY_MODEL: maybe is neither true nor/],
   [
     "an unknown name",
     { toml: "port = 1\n\n# x\nmax-boddy = 1" },
-    /serve\.toml:4: max-boddy is no setting of/,
+    /serve\.toml:4: max-boddy is not a setting of/,
   ],
-  ["another spelling", { toml: "max_body = 1" }, /serve\.toml:1: max_body is no setting .*: write max-body$/],
-  ["a table", { toml: 'host = "a"\n[limits]\nmax-body = 1' }, /serve\.toml:2: limits is no setting/],
-  ["a file in a file", { toml: 'config = "other.toml"' }, /serve\.toml:1: config is no setting of serve:/],
+  [
+    "another spelling",
+    { toml: "max_body = 1" },
+    /serve\.toml:1: max_body is not a setting .*: write max-body$/,
+  ],
+  ["a table", { toml: 'host = "a"\n[limits]\nmax-body = 1' }, /serve\.toml:2: limits is not a setting/],
+  ["a file in a file", { toml: 'config = "other.toml"' }, /serve\.toml:1: config is not a setting of serve:/],
   ["behind a list", { toml: 'alias = [\n"port = 1",\n"b"]\n\nport = "x"' }, /serve\.toml:5: port: "x" is no/],
-  ["in a text", { toml: 'host = """\nnope = 1\n"""\nnope = [\n1]' }, /serve\.toml:4: nope is no setting/],
-  ["a fraction", { toml: "port = 1.5" }, /serve\.toml:1: port: "1\.5" is no value of it: must be a whole/],
+  ["in a text", { toml: 'host = """\nnope = 1\n"""\nnope = [\n1]' }, /serve\.toml:4: nope is not a setting/],
+  ["a fraction", { toml: "port = 1.5" }, /serve\.toml:1: port: "1\.5" is not a valid value: must be a whole/],
   ["a wrong type", { toml: "port = true" }, /serve\.toml:1: port: true is not a number or a text/],
   ["a number for a text", { toml: "host = 5" }, /serve\.toml:1: host: 5 is not a text/],
   ["a text for a switch", { toml: 'any-model = "true"' }, /any-model: "true" is not true or false/],

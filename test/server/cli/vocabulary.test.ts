@@ -70,8 +70,8 @@ test("tekken.json: special tokens and the end are its own", async () => {
 })
 
 test.each<[what: string, files: Record<string, unknown>, message: RegExp]>([
-  ["nothing", {}, /cannot read .*tokenizer\.json, and neither tekken\.json nor a \.tiktoken file is there/],
-  ["two rank files", { "a.tiktoken": "", "b.tiktoken": "" }, /a\.tiktoken and b\.tiktoken are both there/],
+  ["nothing", {}, /cannot read .*tokenizer\.json, and neither tekken\.json nor a \.tiktoken file exists/],
+  ["two rank files", { "a.tiktoken": "", "b.tiktoken": "" }, /a\.tiktoken and b\.tiktoken both exist/],
   ["ranks without an end", { "a.tiktoken": tiktokenFile() }, /no end-of-sequence id\. Set eos_token_id/],
   [
     "a damaged rank file",

@@ -77,7 +77,7 @@ test("all bodies that are being read have a bound together; what is done or refu
   await expect(readBytes(post("x".repeat(50)), 60, held)).rejects.toMatchObject({
     code: "queue_full",
     message:
-      "the bodies that are being read have the bound of 100 bytes together. Try again soon, or send less",
+      "all bodies that are being read may have at most 100 bytes together. Try again soon, or send less",
   })
   await expect(readBytes(post("x".repeat(61)), 60, held)).rejects.toMatchObject({ code: "request_too_large" })
   await readBytes(post("x".repeat(40)), 60, held)

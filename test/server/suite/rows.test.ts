@@ -20,22 +20,22 @@ const good = '{"id":"a","schema":{},"tests":[{"valid":true,"tokens":[1]}]}'
 
 describe("MaskBench", () => {
   test.each<[row: string, message: string]>([
-    ["{", "line 2: the row is no JSON"],
-    ["[]", "line 2: the row is no JSON object"],
+    ["{", "line 2: the row is not JSON"],
+    ["[]", "line 2: the row is not a JSON object"],
     ['{"schema":{},"tests":[]}', "line 2: `id` is missing"],
-    ['{"id":1,"schema":{},"tests":[]}', "line 2: `id` is missing, or no string"],
+    ['{"id":1,"schema":{},"tests":[]}', "line 2: `id` is missing or not a string"],
     ['{"id":"b","tests":[]}', "line 2 (b): `schema` is missing"],
     ['{"id":"b","schema":"{}","tests":[]}', "line 2 (b): `schema` is a string"],
     ['{"id":"b","schema":{}}', "line 2 (b): `tests` is missing"],
-    ['{"id":"b","schema":{},"tests":{}}', "line 2 (b): `tests` is no list"],
-    ['{"id":"b","schema":{},"tests":[1]}', "line 2 (b), test 1: it is no object"],
+    ['{"id":"b","schema":{},"tests":{}}', "line 2 (b): `tests` is not a list"],
+    ['{"id":"b","schema":{},"tests":[1]}', "line 2 (b), test 1: it is not an object"],
     ['{"id":"b","schema":{},"tests":[{"tokens":[1]}]}', "test 1: `valid` is missing"],
     [
       '{"id":"b","schema":{},"tests":[{"valid":1,"tokens":[1]}]}',
       "test 1: `valid` is neither true nor false",
     ],
     ['{"id":"b","schema":{},"tests":[{"valid":true}]}', "test 1: it has no `tokens`, and no `text`"],
-    ['{"id":"b","schema":{},"tests":[{"valid":true,"tokens":"1"}]}', "test 1: `tokens` is no list"],
+    ['{"id":"b","schema":{},"tests":[{"valid":true,"tokens":"1"}]}', "test 1: `tokens` is not a list"],
     [
       '{"id":"b","schema":{},"tests":[{"valid":true,"tokens":[1,256]}]}',
       "test 1: token 2 is 256, and the ids of",
@@ -53,7 +53,7 @@ describe("MaskBench", () => {
   test("a file that is not there, is empty, or is no gzip", async () => {
     const tokens = { width: 256, encode }
     await expect(readMaskRows(join(directory, "none.jsonl"), tokens)).rejects.toThrow(/cannot read .*ENOENT/)
-    await expect(readMaskRows(written("\n"), tokens)).rejects.toThrow("there is no row in it")
+    await expect(readMaskRows(written("\n"), tokens)).rejects.toThrow("has no rows")
     await expect(readMaskRows(written("no gzip", ".jsonl.gz"), tokens)).rejects.toThrow(
       /cannot read .*header/,
     )
@@ -87,19 +87,19 @@ describe("MaskBench", () => {
     })
     writeFileSync(join(data, "broken.json"), "{")
     await expect(readMaskRows(data, { width: 256, encode })).rejects.toThrow(
-      "broken.json: the row is no JSON",
+      "broken.json: the row is not JSON",
     )
   })
 })
 
 test.each<[row: string, message: string]>([
-  ["{", "line 1: the row is no JSON"],
+  ["{", "line 1: the row is not JSON"],
   ['{"kind":"regex","grammar":"a"}', "line 1: `id` is missing"],
   ['{"id":"a","grammar":"a"}', "line 1 (a): `kind` is missing"],
   ['{"id":"a","kind":"regex"}', "line 1 (a): `grammar` is missing"],
-  ['{"id":"a","kind":"regex","grammar":"a","tests":{}}', "line 1 (a): `tests` is no list"],
+  ['{"id":"a","kind":"regex","grammar":"a","tests":{}}', "line 1 (a): `tests` is not a list"],
   ['{"id":"a","kind":"regex","grammar":"a","tests":[{"text":"a"}]}', "line 1 (a), test 1: it needs `text`"],
-  ["", "there is no row in it"],
+  ["", "has no rows"],
 ])("grammars: %s", async (row, message) => {
   await expect(readGrammarRows(written(row))).rejects.toThrow(message)
 })
@@ -108,7 +108,7 @@ test("the JSON Schema test suite: what is not there and what is broken is named"
   await expect(readSuite(join(directory, "none"), "2020-12")).rejects.toThrow(/cannot read .*draft2020-12/)
   const tests = join(directory, "suite/tests/draft7")
   mkdirSync(tests, { recursive: true })
-  await expect(readSuite(join(directory, "suite"), "7")).rejects.toThrow("there is no .json file in it")
+  await expect(readSuite(join(directory, "suite"), "7")).rejects.toThrow("has no .json file")
   writeFileSync(join(tests, "a.json"), '[{"description": "d", "schema": {}}]')
   await expect(readSuite(join(directory, "suite"), "7")).rejects.toThrow(/a\.json: /)
 })

@@ -414,7 +414,7 @@ describe("half a surrogate pair", () => {
     const { code, message, details } = refusal(fields)
     expect([code, details.param]).toEqual(["invalid_value", place])
     expect(message).toBe(
-      `${place} holds half of a surrogate pair, which is no character. Send both halves, or U+FFFD in its place`,
+      `${place} holds half of a surrogate pair, which is not a character. Send both halves, or U+FFFD in its place`,
     )
   })
 
@@ -445,7 +445,7 @@ describe("variables of the chat template", () => {
     const { code, message } = refusal(body)
     expect([code, message]).toEqual([
       "invalid_value",
-      `chat_template_kwargs.${key}: this variable is not the request's to set. Leave it out`,
+      `chat_template_kwargs.${key}: a request cannot set this variable. Leave it out`,
     ])
   })
 

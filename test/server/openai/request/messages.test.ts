@@ -45,7 +45,7 @@ test.each([
     "a result without a call",
     [user, { role: "function", name: "f", content: "1" }],
     "messages[1].name",
-    /no call before has the name "f"/,
+    /no earlier call has the name "f"/,
   ],
   [
     "both forms in one message",

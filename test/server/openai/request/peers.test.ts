@@ -165,7 +165,7 @@ test.each<[fields: object, param: string, hint: string]>([
   [{ penalty_alpha: 0.6, top_k: 4 }, "penalty_alpha", "hidden states"],
   [{ ban_eos_token: true }, "ban_eos_token", "ignore_eos"],
   [{ num_ctx: 4096 }, "num_ctx", "--context"],
-  [{ options: { temperature: 0 } }, "options", "beside"],
+  [{ options: { temperature: 0 } }, "options", "top level"],
   [{ topP: 0.5 }, "topP", "top_p"],
   [{ "top-k": 5 }, "top-k", "top_k"],
   [{ repeat_penalty: 1.3, repetition_penalty: 1.1 }, "repeat_penalty", "repetition_penalty"],

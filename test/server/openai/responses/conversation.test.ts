@@ -178,7 +178,7 @@ describe("what is stored", () => {
       { input: readInput([output("1")]) },
       "invalid_value",
       "input[0].call_id",
-      /no call before has the id "1".*Send the call first/,
+      /no earlier call has the id "1".*Send the call first/,
     ],
     [
       "a result of another call",

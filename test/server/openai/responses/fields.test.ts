@@ -40,7 +40,12 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
   ["no item", { input: [] }, "input", /has no item/],
   ["a number", { input: 1 }, "input", /must be a string or a list of items/],
   ["an item that is none", { input: [1] }, "input[0]", /must be an object/],
-  ["an unknown item", { input: [{ type: "robot_call" }] }, "input[0].type", /"robot_call" is no item/],
+  [
+    "an unknown item",
+    { input: [{ type: "robot_call" }] },
+    "input[0].type",
+    /"robot_call" is not an item type/,
+  ],
   ["no message beside tools", { input: [{ type: "additional_tools", tools: [] }] }, "input", /no message/],
   [
     "an effort that is none",
@@ -54,7 +59,12 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
     "input[1].text",
     /Send text\.format/,
   ],
-  ["items of hosted tools alone", { input: [{ type: "web_search_call" }] }, "input", /only items of tools/],
+  [
+    "items of hosted tools alone",
+    { input: [{ type: "web_search_call" }] },
+    "input",
+    /only items about tools/,
+  ],
   [
     "an unknown role",
     { input: [{ role: "robot", content: "x" }] },
@@ -167,7 +177,7 @@ test.each<[what: string, fields: object, param: string, message: RegExp]>([
     "a variable of the server",
     { chat_template_kwargs: { messages: [] } },
     "chat_template_kwargs.messages",
-    /not the request's/,
+    /a request cannot set/,
   ],
 ])("%s is refused by its field", (_, fields, param, message) => {
   const { details, message: said } = refusal(fields)
