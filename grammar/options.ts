@@ -56,7 +56,8 @@ const kinds: Readonly<
   function: ["a function", (value) => typeof value === "function"],
 }
 
-function isObject(value: unknown): value is object {
+/** Returns whether `value` is an object with fields. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 

@@ -7,6 +7,7 @@
  * the type is `unknown`. An object that may have names that the schema does not list has an index
  * signature of `unknown`: without one the checker refuses them as excess properties.
  */
+import { isObject } from "../options.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -61,7 +62,7 @@ function arrayType({ items, prefixItems }: Fields): string {
 }
 
 function objectType({ properties, required, patternProperties, additionalProperties }: Fields): string {
-  const known = isFields(properties) ? properties : {}
+  const known = isObject(properties) ? properties : {}
   const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : [])
   const isClosed = additionalProperties === false && patternProperties === undefined
   const members = Object.keys(known).map((name) => {
@@ -80,7 +81,7 @@ function objectType({ properties, required, patternProperties, additionalPropert
 /** Returns the type of this value alone. */
 function literalType(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literalType).join(", ")}]`
-  if (isFields(value)) {
+  if (isObject(value)) {
     const members = Object.keys(value).map((name) => `${JSON.stringify(name)}: ${literalType(value[name])}`)
     return members.length === 0 ? "{ [key: string]: never }" : `{ ${members.join("; ")} }`
   }
@@ -103,8 +104,4 @@ function intersection(types: readonly string[]): string {
   const members = new Set(types.filter((type) => type !== "unknown"))
   if (members.size === 0) return "unknown"
   return members.size === 1 ? [...members][0] : `(${[...members].join(" & ")})`
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

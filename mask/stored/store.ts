@@ -17,7 +17,7 @@
 import { type CompileOptions, compile, constraintKey, type GrammarInput } from "../../grammar/compile.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
-import { checkOptions } from "../../grammar/options.ts"
+import { checkOptions, isObject } from "../../grammar/options.ts"
 import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
 import { bindGrammar } from "../budgets/machine.ts"
 import type { TokenMachine } from "../machine.ts"
@@ -338,10 +338,6 @@ function areTexts(value: Record<string, unknown>, names: readonly string[]): boo
 
 function isListOf<T>(value: unknown, is: (each: unknown) => each is T): value is T[] {
   return Array.isArray(value) && value.every(is)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function expectPart(part: StorePart, found: string | number, expected: string | number): void {

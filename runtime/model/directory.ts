@@ -10,6 +10,7 @@
 
 import { readdir, readFile, stat } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
+import { isObject } from "../../grammar/options.ts"
 import { ModelError } from "../errors.ts"
 import { type GenaiModel, readGenaiConfig } from "./genai.ts"
 
@@ -310,8 +311,4 @@ async function readChatTemplates(directory: string, config: JsonObject): Promise
 
 async function kindOf(path: string) {
   return stat(path).catch(() => undefined)
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -2,8 +2,10 @@
  * Weights → the sources of a model directory, from headers alone: the decoder, its vocabulary, and
  * the text files. Every refusal happens here, before anything is written.
  */
+
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { isObject } from "../../../grammar/options.ts"
 import { ModelError } from "../../errors.ts"
 import { findEndIds, maxBytesOf } from "../directory.ts"
 import { filesIn, type ModelSource } from "../hub/source.ts"
@@ -159,8 +161,4 @@ function parseObject(path: string, text: string): Record<string, unknown> {
 export function inFile(path: string, error: unknown): unknown {
   if (!(error instanceof ModelError) || error.message.startsWith(path)) return error
   return new ModelError(`${path}: ${error.message}`, { cause: error })
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

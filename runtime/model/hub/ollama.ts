@@ -7,8 +7,10 @@
  * `manifests-v2`, call their own host `ollama.com`, and may list a manifest for each of several
  * runners.
  */
+
 import { readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
+import { isObject } from "../../../grammar/options.ts"
 import { ModelError } from "../../errors.ts"
 import { unreadable } from "./source.ts"
 
@@ -210,7 +212,3 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 type JsonObject = Record<string, unknown>
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}

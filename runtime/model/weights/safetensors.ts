@@ -8,6 +8,7 @@
 
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { isObject } from "../../../grammar/options.ts"
 import { ModelError } from "../../errors.ts"
 import { blockSizes } from "./sizes.ts"
 import { bytesOf, damaged, type PlacedTensor, quoted, StoredWeights, WeightsFile } from "./storage.ts"
@@ -152,10 +153,6 @@ function readTensor(
 
 function isCounts(value: unknown, bound: number): value is number[] {
   return Array.isArray(value) && value.every((item) => Number.isInteger(item) && item >= 0 && item <= bound)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function readJson(file: WeightsFile, offset: number, length: number): Record<string, unknown> {
