@@ -49,6 +49,11 @@ export class RequestError extends Error {
   }
 }
 
+/** Returns the refusal of a value. The message is its field, `param`, and `what` is wrong with it. */
+export function wrong(param: string, what: string): RequestError {
+  return new RequestError("invalid_value", `${param}: ${what}`, param)
+}
+
 /**
  * A model that cannot be loaded or that failed while running. The message names the file or input
  * and a way out.

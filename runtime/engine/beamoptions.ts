@@ -1,6 +1,6 @@
 /** The options of a beam search (`beams.ts`), and the options that cannot be combined with it. */
 import type { SamplingOptions } from "../../sampler/index.ts"
-import { RequestError } from "../errors.ts"
+import { wrong } from "../errors.ts"
 
 /** How a request searches for its answers instead of drawing them. */
 export interface SearchOptions {
@@ -52,7 +52,7 @@ export function readBeams(options: SearchedOptions): BeamSettings | null {
     for (const [param, value] of Object.entries(others)) {
       const isOff = value === undefined || value === null || value === false
       if (isOff || (param === "length_penalty" && value === 1)) continue
-      throw refused(param, `${value} has no effect without use_beam_search: true`)
+      throw wrong(param, `${value} has no effect without use_beam_search: true`)
     }
     return null
   }
@@ -61,16 +61,11 @@ export function readBeams(options: SearchedOptions): BeamSettings | null {
     lengthPenalty: lengthPenalty ?? 1,
     earlyStopping: earlyStopping ?? false,
   }
-  if (settings.width < (n ?? 1))
-    throw refused("n", `${n} answers of ${settings.width} beams: raise beam_width`)
+  if (settings.width < (n ?? 1)) throw wrong("n", `${n} answers of ${settings.width} beams: raise beam_width`)
   for (const [param, isSet] of Object.entries(refusals(options))) {
-    if (isSet) throw refused(param, "a beam search draws no tokens, so it has no effect: leave it out")
+    if (isSet) throw wrong(param, "a beam search draws no tokens, so it has no effect: leave it out")
   }
   return settings
-}
-
-function refused(param: string, what: string): RequestError {
-  return new RequestError("invalid_value", `${param}: ${what}`, param)
 }
 
 /** Returns the options that a search would have to ignore, with the reason why each is refused. */

@@ -15,7 +15,7 @@ import {
   TimeError,
 } from "../../grammar/index.ts"
 import { bindGrammar, type Stored, type TokenMachine, type Vocabulary } from "../../mask/index.ts"
-import { RequestError } from "../errors.ts"
+import { wrong } from "../errors.ts"
 
 export interface Compiled {
   readonly grammar: Grammar
@@ -150,10 +150,9 @@ export class CompiledConstraints {
    */
   stored({ machine }: Stored): TokenMachine {
     if (machine.vocabulary.hash === this.vocabulary.hash) return machine
-    throw new RequestError(
-      "invalid_value",
-      "constraint: it was compiled for another vocabulary. Read it with the vocabulary of this model: deserialize(bytes, engine.vocabulary)",
+    throw wrong(
       "constraint",
+      "it was compiled for another vocabulary. Read it with the vocabulary of this model: deserialize(bytes, engine.vocabulary)",
     )
   }
 

@@ -14,7 +14,7 @@ import { onlyToken } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
 import { onAbort } from "../aborts.ts"
-import { AbortError, ModelError, RequestError, reasonOf } from "../errors.ts"
+import { AbortError, ModelError, RequestError, reasonOf, wrong } from "../errors.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
@@ -589,8 +589,10 @@ export class Engine {
     const { model } = this.parts
     const maxWaiting = Math.min(most, this.parts.maxWaiting)
     if (count > maxWaiting + model.slotCount) {
-      const message = `n: ${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`
-      throw new RequestError("invalid_value", message, "n")
+      throw wrong(
+        "n",
+        `${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`,
+      )
     }
     const taken = waiting.length + this.preparing
     if (taken + count <= maxWaiting + slots.freeCount) return

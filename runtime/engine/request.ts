@@ -10,7 +10,7 @@ import {
   type SamplingOptions,
   type SamplingParams,
 } from "../../sampler/index.ts"
-import { RequestError } from "../errors.ts"
+import { RequestError, wrong } from "../errors.ts"
 import { promptTailLength, type WalkRequest } from "../guides/opening.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
@@ -221,8 +221,7 @@ export async function readRequest(
   const promptLogprobs = readPromptLogprobs(options.promptLogprobs)
   const { maxTokens, warnings } = readBudget(options, promptIds.length, contextLength)
   if (maxTokens === 0 && count > 1) {
-    const message = `n: ${count} answers with max_tokens 0 would all be the same: ask for one`
-    throw new RequestError("invalid_value", message, "n")
+    throw wrong("n", `${count} answers with max_tokens 0 would all be the same: ask for one`)
   }
   const processors = readProcessors(options.processors)
   const forces = oneOf("forcing", options.forcing, ["canonical", "none"]) === "canonical"
@@ -368,13 +367,7 @@ async function encodePrompt(
   constraint: ConstraintInput | null,
 ): Promise<readonly number[]> {
   const ids = await promptIdsOf(prompt, options, prompts, constraint)
-  if (ids.length === 0) {
-    throw new RequestError(
-      "invalid_value",
-      "prompt: it has no token; the model needs one to begin from",
-      "prompt",
-    )
-  }
+  if (ids.length === 0) throw wrong("prompt", "it has no token; the model needs one to begin from")
   for (const id of ids) integer("prompt", id, 0, tokenizer.vocabulary.width - 1)
   return ids
 }
@@ -395,10 +388,9 @@ export async function promptIdsOf(
   const isIds =
     typeof prompt !== "string" && (prompt.length === 0 ? options.raw : typeof prompt[0] === "number")
   if (options.schemaInPrompt && (isIds || options.raw)) {
-    throw new RequestError(
-      "invalid_value",
-      "schema_in_prompt: a prompt of raw text or token ids has no system message; send messages, or leave it out",
+    throw wrong(
       "schema_in_prompt",
+      "a prompt of raw text or token ids has no system message; send messages, or leave it out",
     )
   }
   if (isIds) return prompt as readonly number[]
@@ -458,8 +450,10 @@ function readLeast(
   if (minTokens <= maxTokens) return minTokens
   const room = contextLength - promptTokens
   if (minTokens <= room) {
-    const message = `min_tokens: ${minTokens} is more than max_tokens, ${maxTokens}: lower it or raise max_tokens`
-    throw new RequestError("invalid_value", message, "min_tokens")
+    throw wrong(
+      "min_tokens",
+      `${minTokens} is more than max_tokens, ${maxTokens}: lower it or raise max_tokens`,
+    )
   }
   throw new RequestError(
     "context_length_exceeded",
@@ -483,7 +477,7 @@ function overflow(promptTokens: number, maxTokens: number | null, contextLength:
 function integer(param: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value
   const bound = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`
-  throw new RequestError("invalid_value", `${param}: ${value} is not an integer ${bound}`, param)
+  throw wrong(param, `${value} is not an integer ${bound}`)
 }
 
 function listOf<Item>(value: Item | readonly Item[] | null | undefined): readonly Item[] {
@@ -495,14 +489,15 @@ function readStopWhen(value: unknown, isConstrained: boolean): StopWhenKind | nu
   if (value === undefined || value === null) return null
   const kind = oneOf("stop_when", value, stopWhenKinds)
   if (!isConstrained) return kind
-  const message = `stop_when: ${kind} ends text without a constraint, and a constraint ends by itself: leave one out`
-  throw new RequestError("invalid_value", message, "stop_when")
+  throw wrong(
+    "stop_when",
+    `${kind} ends text without a constraint, and a constraint ends by itself: leave one out`,
+  )
 }
 
 function readConfidence({ confidence, fields }: GenerateOptions): boolean {
   if (!confidence || fields !== false) return confidence ?? false
-  const message = "confidence: it is reported with closed values, and fields is false: leave one out"
-  throw new RequestError("invalid_value", message, "confidence")
+  throw wrong("confidence", "it is reported with closed values, and fields is false: leave one out")
 }
 
 function readPromptLogprobs(value: number | null | undefined): number | null {
@@ -512,8 +507,7 @@ function readPromptLogprobs(value: number | null | undefined): number | null {
 function readProcessors(processors: GenerateOptions["processors"]): readonly LogitsProcessor[] {
   if (processors === undefined || processors === null) return []
   if (Array.isArray(processors) && processors.every((each) => typeof each === "function")) return processors
-  const message = "processors: it is not a list of functions (logits, row) => void"
-  throw new RequestError("invalid_value", message, "processors")
+  throw wrong("processors", "it is not a list of functions (logits, row) => void")
 }
 
 function readDraftTokens(value: number | null | undefined, max: number): number {
@@ -528,15 +522,15 @@ function readDraftTokens(value: number | null | undefined, max: number): number 
 
 function readHeal(heal: boolean | null | undefined, isConstrained: boolean): boolean {
   if (!heal || isConstrained) return heal ?? false
-  const message =
-    "heal: true rewrites the end of a prompt so that it fits the constraint, and there is no constraint; add one (a regex of the expected text), or leave it out"
-  throw new RequestError("invalid_value", message, "heal")
+  throw wrong(
+    "heal",
+    "true rewrites the end of a prompt so that it fits the constraint, and there is no constraint; add one (a regex of the expected text), or leave it out",
+  )
 }
 
 /** Returns the value, or the first choice if it is missing. */
 function oneOf<Choice extends string>(param: string, value: unknown, choices: readonly Choice[]): Choice {
   const found = choices.find((choice) => choice === (value ?? choices[0]))
   if (found !== undefined) return found
-  const message = `${param}: ${JSON.stringify(value)} is not ${choices.join(" or ")}`
-  throw new RequestError("invalid_value", message, param)
+  throw wrong(param, `${JSON.stringify(value)} is not ${choices.join(" or ")}`)
 }

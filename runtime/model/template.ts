@@ -7,7 +7,7 @@
  * text is the one that the model was trained on; test/models/templates.ts compares the two.
  */
 
-import { RequestError } from "../errors.ts"
+import { RequestError, wrong } from "../errors.ts"
 import { readValue } from "./jinja/json.ts"
 import { Template } from "./jinja/template.ts"
 import { fromJson, reprOf } from "./jinja/value.ts"
@@ -188,8 +188,7 @@ function asFunction(call: unknown, areValues: boolean): unknown {
  * for any other part.
  */
 export function plainMessages(messages: readonly Message[]): Message[] {
-  if (messages.length === 0)
-    throw new RequestError("invalid_value", "messages: at least one is needed", "messages")
+  if (messages.length === 0) throw wrong("messages", "at least one is needed")
   return messages.map((message, index) => {
     const { content } = message
     if (content === null || content === undefined) return { ...message, content: "" }
@@ -197,10 +196,9 @@ export function plainMessages(messages: readonly Message[]): Message[] {
     const texts = content.map((part) => {
       if (typeof part.text === "string" && (part.type === "text" || part.type === "input_text"))
         return part.text
-      throw new RequestError(
-        "invalid_value",
-        `messages[${index}].content: a part of type ${JSON.stringify(part.type)} is not text, and this model reads text only`,
+      throw wrong(
         `messages[${index}].content`,
+        `a part of type ${JSON.stringify(part.type)} is not text, and this model reads text only`,
       )
     })
     return { ...message, content: texts.join("") }

@@ -6,7 +6,7 @@
  * model sees the same text in whatever white space a schema was sent.
  */
 
-import { RequestError } from "../errors.ts"
+import { RequestError, wrong } from "../errors.ts"
 import type { Message } from "../model/template.ts"
 import type { ConstraintInput } from "../schema.ts"
 
@@ -27,11 +27,7 @@ export function showSchema(
 ): readonly Message[] {
   if (constraint === null || !("kind" in constraint) || constraint.kind !== "json") {
     const given = constraint === null ? "there is no constraint" : "the constraint is not a JSON Schema"
-    throw new RequestError(
-      "invalid_value",
-      `schema_in_prompt: ${given}: send one, or leave schema_in_prompt out`,
-      "schema_in_prompt",
-    )
+    throw wrong("schema_in_prompt", `${given}: send one, or leave schema_in_prompt out`)
   }
   const { schema } = constraint
   if (typeof schema === "string" && schema.length > maxSpacing * maxUnits) {

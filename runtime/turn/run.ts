@@ -10,7 +10,7 @@ import { checkOptions, type Fields, OptionError } from "../../grammar/options.ts
 import { type GenerateResult, withJson } from "../engine/generation.ts"
 import type { GenerateOptions } from "../engine/request.ts"
 import { generateAliases, generateFields } from "../engine/requestfields.ts"
-import { RequestError } from "../errors.ts"
+import { wrong } from "../errors.ts"
 import type { Message } from "../model/template.ts"
 import { readConstraint, type StandardSchema } from "../schema.ts"
 import type { ToolCall } from "./options.ts"
@@ -84,7 +84,7 @@ export async function run(
     throw new OptionError("tools", "it is missing: run calls the tools that it names")
   for (const [name, each] of Object.entries(tools)) checkTool(name, each)
   if (!Number.isSafeInteger(maxSteps) || maxSteps < 1)
-    throw new RequestError("invalid_value", `maxSteps: ${maxSteps} is not an integer from 1 on`, "maxSteps")
+    throw wrong("maxSteps", `${maxSteps} is not an integer from 1 on`)
   const messages: Message[] = typeof prompt === "string" ? [{ role: "user", content: prompt }] : [...prompt]
   const described = Object.entries(tools).map(([name, { description, schema }]) => ({
     type: "function",

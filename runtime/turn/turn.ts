@@ -11,7 +11,7 @@ import { styleOf } from "../../grammar/tags/styles/all.ts"
 import { planTurn, type Turn } from "../../grammar/tags/styles/plan.ts"
 import type { Reasoning } from "../../grammar/tags/styles/style.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
-import { RequestError } from "../errors.ts"
+import { RequestError, wrong } from "../errors.ts"
 import type { TemplateOptions } from "../model/template.ts"
 import type { Constraint } from "../schema.ts"
 import type { TurnOptions } from "./options.ts"
@@ -177,11 +177,7 @@ function sectionOf(options: TurnOptions, model: ModelStyle, tail: string): Reaso
 function readBudget(tokens: number | null | undefined): number | null {
   if (tokens === undefined || tokens === null) return null
   if (Number.isSafeInteger(tokens) && tokens >= 0) return tokens
-  throw new RequestError(
-    "invalid_value",
-    `thinking_token_budget: ${tokens} is not a whole number of tokens`,
-    "thinking_token_budget",
-  )
+  throw wrong("thinking_token_budget", `${tokens} is not a whole number of tokens`)
 }
 
 /** Returns the end of a prompt as text, including control tokens as they are spelled. */
