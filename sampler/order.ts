@@ -42,6 +42,11 @@ export const llamacppOrder: readonly StageName[] = [
   "temperature",
 ]
 
+/** Returns whether the stages run in vLLM's order. */
+export function isDefaultOrder(order: readonly StageName[]): boolean {
+  return order === vllmOrder || order.every((stage, at) => stage === vllmOrder[at])
+}
+
 export function isStageOrder(names: readonly string[]): names is readonly StageName[] {
   return names.length === vllmOrder.length && vllmOrder.every((name) => names.includes(name))
 }

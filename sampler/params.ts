@@ -317,6 +317,12 @@ export function isGreedy(params: SamplingParams): boolean {
   return !(params.temperature >= MinTemperature || params.dynatempRange > 0) || params.topK === 1
 }
 
+/** Returns whether the row uses no stage that depends on entropies or drops the head. */
+export function hasPlainFilters(params: SamplingParams): boolean {
+  const { typicalP, epsilonCutoff, etaCutoff, xtcProbability } = params
+  return typicalP === 1 && epsilonCutoff === 0 && etaCutoff === 0 && xtcProbability === 0
+}
+
 // Mirostat makes its own cut. Another filter would have no effect, and ignoring it silently would
 // mislead the caller.
 function refuseFilters(params: SamplingParams): void {

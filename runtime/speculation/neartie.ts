@@ -14,8 +14,8 @@
  */
 
 import { lawOf } from "../../sampler/cpu.ts"
-import { vllmOrder } from "../../sampler/order.ts"
-import { isGreedy, type SamplingParams } from "../../sampler/params.ts"
+import { isDefaultOrder } from "../../sampler/order.ts"
+import { hasPlainFilters, isGreedy, type SamplingParams } from "../../sampler/params.ts"
 import { collectEdits, MaxLogit } from "../../sampler/penalties.ts"
 import { gumbel, rowKey, Stream, tokenBits } from "../../sampler/rng.ts"
 import { hasBit, type SampleRow } from "../../sampler/row.ts"
@@ -34,19 +34,10 @@ interface Edge {
 const maxNoise = 22.88
 
 /** Returns whether `isNearTie` supports the filters of a request. */
-export function hasPlainFilters(params: SamplingParams): boolean {
-  const { mirostat, dynatempRange, typicalP, epsilonCutoff, etaCutoff, xtcProbability, contrastive } = params
-  return (
-    mirostat === 0 &&
-    params.adaptiveTarget === null &&
-    dynatempRange === 0 &&
-    typicalP === 1 &&
-    epsilonCutoff === 0 &&
-    etaCutoff === 0 &&
-    xtcProbability === 0 &&
-    contrastive === null &&
-    params.order.join() === vllmOrder.join()
-  )
+export function canFindTies(params: SamplingParams): boolean {
+  const { mirostat, adaptiveTarget, dynatempRange, contrastive, order } = params
+  if (mirostat !== 0 || adaptiveTarget !== null || dynatempRange !== 0 || contrastive !== null) return false
+  return hasPlainFilters(params) && isDefaultOrder(order)
 }
 
 /**

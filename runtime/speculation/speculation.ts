@@ -25,7 +25,7 @@ import type { Sequence } from "../engine/sequence.ts"
 import { draftAlong } from "../guides/draft.ts"
 import type { GuideHost } from "../guides/guide.ts"
 import type { Draft, Verify } from "./draft.ts"
-import { hasPlainFilters } from "./neartie.ts"
+import { canFindTies } from "./neartie.ts"
 
 /**
  * How drafts are made and how long they may be. Unless a request has `verify: "reject"`, they
@@ -133,7 +133,7 @@ export class ProposerDrafter implements Drafter {
 export function canSpeculate(params: SamplingParams, verify: Verify): boolean {
   const { mirostat, adaptiveTarget, contrastive } = params
   if (mirostat !== 0 || adaptiveTarget !== null || contrastive !== null) return false
-  if (verify === "match") return hasPlainFilters(params)
+  if (verify === "match") return canFindTies(params)
   return params.logprobs === null || !params.logprobsMode.startsWith("processed")
 }
 

@@ -8,8 +8,8 @@
  */
 
 import { applyStage, describeDrawn, forcedResult, sampleRow } from "../cpu.ts"
-import { vllmOrder } from "../order.ts"
-import { isGreedy, type SamplingParams } from "../params.ts"
+import { isDefaultOrder } from "../order.ts"
+import { hasPlainFilters, isGreedy, type SamplingParams } from "../params.ts"
 import {
   addBias,
   collectEdits,
@@ -231,7 +231,7 @@ export class Selector {
 function isFast({ params, processors }: SampleRow, width: number): boolean {
   if (processors?.length || params.contrastive !== null || width > MaxSortWidth) return false
   if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) return false
-  if (params.order !== vllmOrder && params.order.some((stage, at) => stage !== vllmOrder[at])) return false
+  if (!isDefaultOrder(params.order)) return false
   if (isGreedy(params)) return true
   if (
     params.dynatempRange > 0 ||
@@ -241,16 +241,6 @@ function isFast({ params, processors }: SampleRow, width: number): boolean {
   )
     return false
   return hasPlainFilters(params) || (params.topK > 0 && params.topK <= HeapSize)
-}
-
-/** Returns whether the row uses no stage that depends on entropies or drops the head. */
-function hasPlainFilters(params: SamplingParams): boolean {
-  return (
-    params.typicalP === 1 &&
-    params.epsilonCutoff === 0 &&
-    params.etaCutoff === 0 &&
-    params.xtcProbability === 0
-  )
 }
 
 /**

@@ -3,8 +3,8 @@
  * are legal, the kernel that reads only their logits. Also returns the atlas slots that the row's
  * kernels read.
  */
-import { vllmOrder } from "../order.ts"
-import { isGreedy, type SamplingParams } from "../params.ts"
+import { isDefaultOrder } from "../order.ts"
+import { isGreedy } from "../params.ts"
 import { countBits, legalIds, type SampleRow } from "../row.ts"
 import { canRank } from "./asks.ts"
 import type { MaskAtlas } from "./atlas.ts"
@@ -17,7 +17,7 @@ const MaxWidth = 2 ** 20 - 1
 export function isGpuRow(row: SampleRow, width: number): boolean {
   const { params, processors, judged } = row
   if (processors?.length) return false
-  if (width > MaxWidth || params.contrastive !== null || !hasDefaultOrder(params)) return false
+  if (width > MaxWidth || params.contrastive !== null || !isDefaultOrder(params.order)) return false
   const isProcessed = params.logprobs !== null && params.logprobsMode.startsWith("processed")
   if (isProcessed && !canRank(params)) return false
   // Only the host decides which token a judged row ends with, so the device cannot list its
@@ -28,10 +28,6 @@ export function isGpuRow(row: SampleRow, width: number): boolean {
   if (!hasRareStages(params)) return true
   const isMoving = params.mirostat !== 0 && params.dynatempRange > 0
   return !isProcessed && !judged && !isMoving && isShort(row, width)
-}
-
-function hasDefaultOrder({ order }: SamplingParams): boolean {
-  return order.every((stage, at) => stage === vllmOrder[at])
 }
 
 /**

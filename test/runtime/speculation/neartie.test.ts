@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { hasPlainFilters, isNearTie } from "../../../runtime/speculation/neartie.ts"
+import { canFindTies, isNearTie } from "../../../runtime/speculation/neartie.ts"
 import { sampleRow } from "../../../sampler/cpu.ts"
 import { resolveParams, type SamplingOptions, TokenCounts } from "../../../sampler/index.ts"
 import { generator } from "../../support/onnx.ts"
@@ -54,7 +54,7 @@ test.each(kinds)("%s: a draw that a difference in rounding changes was called do
 })
 
 test("filters whose edges nobody can tell are not plain", () => {
-  const plain = (options: SamplingOptions) => hasPlainFilters(resolveParams(options, { width }))
+  const plain = (options: SamplingOptions) => canFindTies(resolveParams(options, { width }))
   expect(plain({ topK: 3, topP: 0.5, minP: 0.1, topNSigma: 1, repetitionPenalty: 1.1 })).toBe(true)
   for (const options of [
     { typicalP: 0.5 },
