@@ -49,7 +49,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Returns the refusal of a value. The message is its field, `param`, and `what` is wrong with it. */
+/** Returns the refusal of a value: the message is its field, `param`, and `what` is wrong. */
 export function wrong(param: string, what: string): RequestError {
   return new RequestError("invalid_value", `${param}: ${what}`, param)
 }
