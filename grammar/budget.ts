@@ -11,6 +11,7 @@ import { Frame, type Step } from "./frame.ts"
 import { exprs } from "./lexeme/expr/expr.ts"
 import { exprLexeme } from "./lexeme/raw.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
+import { owned } from "./tables.ts"
 
 /** Reads nothing, so what follows it comes at once. */
 export const EmptyLexeme = exprLexeme(exprs.literal(""))
@@ -55,12 +56,15 @@ export class BudgetFrame extends Frame {
 }
 
 /** Frames by what is left, so that parts with equal budgets share them. */
-const idle = new Map<number, BudgetFrame>()
-const counted = new Map<number, BudgetFrame>()
+const frames = owned(
+  "budget frames",
+  { idle: new Map<number, BudgetFrame>(), counted: new Map<number, BudgetFrame>() },
+  { entryBytes: 80 },
+)
 
 /** Returns the frame below a part that begins with `left` tokens. */
 export function budgetFrame(left: number): BudgetFrame {
-  return frameOf(idle, left, false)
+  return frameOf(frames.idle, left, false)
 }
 
 function frameOf(frames: Map<number, BudgetFrame>, left: number, isCounted: boolean): BudgetFrame {
@@ -106,7 +110,7 @@ export class BudgetStacks {
     return this.changed(stack, this.countedStacks, (frame) => {
       if (frame.isCounted) return frame
       if (frame.left === 0) return null
-      return frameOf(counted, frame.left === Uncounted ? Uncounted : frame.left - 1, true)
+      return frameOf(frames.counted, frame.left === Uncounted ? Uncounted : frame.left - 1, true)
     })
   }
 

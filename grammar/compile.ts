@@ -19,8 +19,8 @@ import { checkOptions, type Fields, OptionError } from "./options.ts"
 import { type PolicyWord, policyWord } from "./policies.ts"
 import { type PlacedPattern, patternNotes } from "./regex/foreign.ts"
 import { parseRegex } from "./regex/parse.ts"
+import { inThisWorld, remembering } from "./remade.ts"
 import { type KeywordNote, makeReport, type Report } from "./report.ts"
-import { trimTables } from "./tables.ts"
 import { toolsRule } from "./tags/styles/turn.ts"
 import { tagRule } from "./tags/tags.ts"
 
@@ -110,9 +110,8 @@ export function compile(
   options: CompileOptions = {},
 ): { grammar: Grammar; report: Report } {
   checkOptions(options, compileFields)
-  trimTables()
   const limits = readLimits(options.limits)
-  return withinTime(limits.compileMs, () => compileWithin(input, options, limits))
+  return remembering(() => withinTime(limits.compileMs, () => compileWithin(input, options, limits)))
 }
 
 const limitFields = Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, "number"] as const))
@@ -261,7 +260,11 @@ const compilers: {
       return grammar
     }
     const answer =
-      format === null || format instanceof Grammar ? format : answerOf(() => compileFormat(format))
+      format instanceof Grammar
+        ? inThisWorld(format)
+        : format === null
+          ? null
+          : answerOf(() => compileFormat(format))
     return fromRules(`turn in the style ${input.style}`, context, (rules) => {
       const openObjects = options.openObjects ?? "declared"
       const note = (make: () => KeywordNote[]) => notes.push(make)

@@ -27,6 +27,7 @@ export class Completions {
    * at the threads with their stacks.
    */
   least(state: number): number {
+    this.states.enter()
     if (this.states.isAccepting(state)) return 0
     let least = Number.POSITIVE_INFINITY
     for (let i = 0; i < this.states.threadCount(state); i++)
@@ -39,6 +40,7 @@ export class Completions {
    * already.
    */
   shortest(state: number): Uint8Array {
+    this.states.enter()
     if (this.states.threadCount(state) === 0)
       throw new RangeError("nothing completes a text that was rejected")
     if (this.states.isAccepting(state)) return noBytes

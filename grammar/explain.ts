@@ -15,6 +15,7 @@ const decoder = new TextDecoder()
  * represented by what follows it.
  */
 export function explain(states: States, state: number): Expectation[] {
+  states.enter()
   const { stacks } = states
   const expectations = new Map<string, Expectation>()
   for (let i = 0; i < states.threadCount(state); i++) {
@@ -35,6 +36,7 @@ export function explain(states: States, state: number): Expectation[] {
 
 /** Returns the first `most` of the bytes that may come next in `state`, ascending. */
 export function nextBytes(states: States, state: number, most = 256): number[] {
+  states.enter()
   const bytes: number[] = []
   for (let byte = 0; byte < 256 && bytes.length < most; byte++)
     if (mayFollow(states, state, byte)) bytes.push(byte)

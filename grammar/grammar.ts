@@ -6,6 +6,7 @@ import type { BudgetPart } from "./budget.ts"
 import { defaultLimits, type Limits } from "./errors.ts"
 import type { Step } from "./frame.ts"
 import { lexemes } from "./lexeme/table.ts"
+import { currentWorld, inWorld, type World } from "./tables.ts"
 import type { CaptureReader } from "./tape.ts"
 
 /**
@@ -57,6 +58,8 @@ export class Grammar {
   readonly captures: CaptureReader | null
   /** Null if no text of this grammar forbids the next byte (it has no greedy lexeme). */
   readonly guards: GuardedGrammar | null
+  /** The tables in which the lexemes of this grammar have their numbers, see `tables.ts`. */
+  readonly world: World
   private readonly identify: () => string
 
   /** `key` returns the identity of (input, options). It is called on demand. */
@@ -75,6 +78,7 @@ export class Grammar {
     },
   ) {
     this.start = start
+    this.world = currentWorld()
     this.identify = options.key
     this.title = options.title
     this.limits = options.limits ?? defaultLimits
@@ -98,7 +102,8 @@ export class Grammar {
 
   /** Whether the empty text is accepted. Costs a look at each step of `start`. */
   get isNullable(): boolean {
-    return this.start.some(({ lexeme, frames }) => frames.length === 0 && lexemes.tags[lexeme] !== 0)
+    const isNullable = ({ lexeme, frames }: Step) => frames.length === 0 && lexemes.tags[lexeme] !== 0
+    return inWorld(this.world, () => this.start.some(isNullable))
   }
 
   print(): string {

@@ -9,6 +9,7 @@
 import { weighed } from "./deadline.ts"
 import { type Expectation, Frame, type Step } from "./frame.ts"
 import { Grammar } from "./grammar.ts"
+import { currentWorld, inWorld } from "./tables.ts"
 
 /**
  * Count of grammars that are kept completely. Each more is copied with the others; compiling one
@@ -45,8 +46,9 @@ export class LazyGrammars {
 
 function lazy({ start, title, limits }: Grammar, make: () => Grammar): Grammar {
   let made: Grammar | null = null
+  const world = currentWorld()
   const grammar = () => {
-    made ??= make()
+    made ??= inWorld(world, make)
     return made
   }
   const steps = start.map(({ lexeme, frames }, i) => ({

@@ -14,6 +14,7 @@ import type { States } from "./state.ts"
 
 /** Returns a line for `state`, and one for each of its threads. */
 export function printState(states: States, state: number): string {
+  states.enter()
   const count = states.threadCount(state)
   const title = `state ${state}, ${count} ${count === 1 ? "thread" : "threads"}`
   const lines = Array.from({ length: count }, (_, i) => `  ${printThread(states, states.thread(state, i))}`)

@@ -1,6 +1,7 @@
 /**
  * The report of `compile`: what became of every keyword, and whether anything satisfies the input.
  */
+import { currentWorld, inWorld } from "./tables.ts"
 
 /** What became of one keyword of a schema. */
 export interface KeywordNote {
@@ -48,6 +49,7 @@ class LazyReport implements Report {
   readonly satisfiable: boolean
   declare readonly reason?: { path: string; message: string }
   private readonly notes: () => KeywordNote[]
+  private readonly world = currentWorld()
   private known: Pick<Report, "keywords" | "counts"> | null = null
 
   constructor(notes: () => KeywordNote[], reason?: { path: string; message: string }) {
@@ -70,7 +72,7 @@ class LazyReport implements Report {
   }
 
   private look(): Pick<Report, "keywords" | "counts"> {
-    this.known ??= counted(this.notes())
+    this.known ??= inWorld(this.world, () => counted(this.notes()))
     return this.known
   }
 }

@@ -5,9 +5,10 @@
 import { type Expectation, Frame, type Step } from "./frame.ts"
 import { Grammar } from "./grammar.ts"
 import { meantBy, respelled, type Spelling } from "./lexeme/respelled.ts"
+import { owned } from "./tables.ts"
 import { utf8 } from "./utf8.ts"
 
-const known: WeakMap<Frame, RespelledFrame>[] = []
+const known = owned("respelled frames", { frames: [] as WeakMap<Frame, RespelledFrame>[] })
 
 /** Returns the texts of `grammar` as `spelling` writes them. It must not read tokens. */
 export function respelledGrammar(grammar: Grammar, spelling: Spelling): Grammar {
@@ -26,11 +27,11 @@ export function respelledSteps(steps: readonly Step[], spelling: Spelling): Step
 
 /** Equal frames are one object, so stacks recur as they do below. */
 function respelledFrame(frame: Frame, spelling: Spelling): RespelledFrame {
-  known[spelling.id] ??= new WeakMap()
-  let made = known[spelling.id].get(frame)
+  known.frames[spelling.id] ??= new WeakMap()
+  let made = known.frames[spelling.id].get(frame)
   if (made === undefined) {
     made = new RespelledFrame(frame, spelling)
-    known[spelling.id].set(frame, made)
+    known.frames[spelling.id].set(frame, made)
   }
   return made
 }

@@ -21,6 +21,7 @@ import { Dead, lexemes } from "./lexeme/table.ts"
 import { ManyThreads, Readings } from "./readings.ts"
 import { checkLimit, placed } from "./refusal.ts"
 import { EmptyStack, StackTable } from "./stack.ts"
+import { enter } from "./tables.ts"
 import { NoText, Texts } from "./texts.ts"
 
 /** The state without threads: nothing may follow. */
@@ -71,6 +72,11 @@ export class States {
     this.threads.intern([Dead, EmptyStack, NoText])
     this.states.intern([])
     this.start = this.begin(grammar.start)
+  }
+
+  /** Enters the world of the grammar, see `tables.ts`. */
+  enter(): void {
+    enter(this.grammar.world)
   }
 
   /** Count of different threads of all states so far. */
@@ -144,6 +150,7 @@ export class States {
 
   /** Returns the state at the beginning of `steps`, over the empty stack. */
   begin(steps: readonly Step[]): number {
+    this.enter()
     this.found.clear()
     this.ended.clear()
     for (const step of steps) this.addStep(step, EmptyStack, NoText)
@@ -164,6 +171,7 @@ export class States {
 
   /** Returns the state after `bytes[start .. end)`, or `DeadState`. */
   advance(state: number, bytes: Uint8Array, start = 0, end = bytes.length): number {
+    this.enter()
     const count = this.states.length(state)
     this.found.clear()
     for (let i = 0; i < count; i++) {

@@ -1,51 +1,89 @@
 /**
- * What the process keeps for all grammars: states, and results computed about them.
+ * The registry of everything that a process keeps for all grammars.
  *
- * States (expressions, contents, names, lexeme states) are integers that grammars hold, so they
- * stay. Results (rows, derivatives, lengths) depend on the state alone and can be computed again.
- * Above a bound they are all forgotten at once before the next compilation. No walk is under way
- * then, since everything is synchronous.
+ * Expressions, lexeme states, names and their like are integers, equal in all grammars that mean
+ * the same. Their tables belong to no grammar, and no entry of them can be freed. They are freed as
+ * a whole: a *world* is one set of contents for all tables, and a grammar keeps the world in which
+ * it was compiled. When the tables are too large, a compilation begins a new world (`worlds.ts`). A
+ * world that no grammar keeps is garbage. Whoever walks a grammar enters its world first (`enter`),
+ * which is one comparison if it is the current one.
  */
 
-import { forgetLengths, lengthBytes } from "./lexeme/expr/counter.ts"
-import { exprBytes } from "./lexeme/expr/nodes.ts"
-import { derivativeBytes, forgetDerivatives } from "./lexeme/expr/rows.ts"
-import { contentBytes } from "./lexeme/string/content.ts"
-import { nameTableBytes } from "./lexeme/string/names.ts"
-import { lexemes } from "./lexeme/table.ts"
-
-/** Bytes by table. */
-export interface TableBytes {
-  /** States, which only grow. */
-  expressions: number
-  contents: number
-  names: number
-  lexemeStates: number
-  /** Results computed from them, which `trimTables` bounds. */
-  rows: number
-  derivatives: number
-  lengths: number
+/** How a table is measured and forgotten. */
+export interface TableOptions {
+  /** Bytes of one entry of its maps, sets and arrays, beyond those of a number. */
+  readonly entryBytes?: number
+  /** Returns further bytes. */
+  readonly bytes?: () => number
+  /** Forgets results that are computed again on demand, when its world is left for good. */
+  readonly forget?: () => void
 }
 
-/** Bytes of rows, of derivatives and of lengths that may stay from one compilation to the next. */
-const MaxBytes = { rows: 24 << 20, derivatives: 64 << 20, lengths: 64 << 20 }
+/** A table. */
+export interface Owner extends TableOptions {
+  readonly name: string
+  /** The object whose fields are the contents in the current world. */
+  readonly table: Record<string, unknown>
+  readonly fields: readonly string[]
+}
 
-export function tableBytes(): TableBytes {
-  const rows = lexemes.rowBytes
-  return {
-    expressions: exprBytes(),
-    contents: contentBytes(),
-    names: nameTableBytes(),
-    lexemeStates: lexemes.bytes - rows,
-    rows,
-    derivatives: derivativeBytes(),
-    lengths: lengthBytes(),
+/** The contents of all tables, field by field. */
+export type Contents = readonly (readonly unknown[])[]
+
+const noContents: Contents = []
+
+/** One set of contents for all tables. */
+export class World {
+  /** The contents while this is not the current world. */
+  contents: Contents = noContents
+}
+
+export const owners: Owner[] = []
+let current = new World()
+
+/**
+ * Registers `table` and returns it. Its fields are its contents: numbers, typed arrays, arrays,
+ * maps and sets, and tables of classes whose constructor needs no arguments. The entries of its
+ * arrays and maps must not depend on the world. A table of a module that may be loaded after a
+ * compilation needs `forget`, which replaces its contents by those of an empty one.
+ */
+export function owned<T extends object>(name: string, table: T, options: TableOptions = {}): T {
+  owners.push({ ...options, name, table: table as Record<string, unknown>, fields: Object.keys(table) })
+  return table
+}
+
+/** Returns the world whose contents the tables hold. */
+export function currentWorld(): World {
+  return current
+}
+
+/** Fills the tables with the contents of `world`. One comparison if they have them already. */
+export function enter(world: World): void {
+  if (world !== current) exchange(world)
+}
+
+/** If this throws, nothing has changed. */
+function exchange(world: World): void {
+  const before = owners.map(({ table, fields }) => fields.map((field) => table[field]))
+  // A table that was registered after its world was left.
+  for (const { forget } of owners.slice(world.contents.length)) forget?.()
+  // These are plain assignments: from here on nothing can throw.
+  current.contents = before
+  for (let index = 0; index < world.contents.length; index++) {
+    const { table, fields } = owners[index]
+    for (let i = 0; i < fields.length; i++) table[fields[i]] = world.contents[index][i]
   }
+  world.contents = noContents
+  current = world
 }
 
-/** Forgets the tables that are above their bounds. Constant time if none is. */
-export function trimTables(max: typeof MaxBytes = MaxBytes): void {
-  if (lexemes.rowBytes > max.rows) lexemes.forgetRows()
-  if (derivativeBytes() > max.derivatives) forgetDerivatives()
-  if (lengthBytes() > max.lengths) forgetLengths()
+/** Runs `run` in `world`, and returns to the current one. */
+export function inWorld<T>(world: World, run: () => T): T {
+  const before = current
+  enter(world)
+  try {
+    return run()
+  } finally {
+    enter(before)
+  }
 }

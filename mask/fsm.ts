@@ -70,7 +70,7 @@ export class TokenFsm implements TokenMachine {
     this.transitionCount = options.transitionCount ?? 1_000_000
     this.states = new States(grammar)
     this.endings = makeEndings(this.states)
-    this.locals = options.locals ?? sharedLocals(vocabulary)
+    this.locals = options.locals?.here() ?? sharedLocals(vocabulary)
     this.builder = new MaskBuilder(this.states, this.locals)
     this.start = this.states.start
   }
@@ -167,6 +167,7 @@ export class TokenFsm implements TokenMachine {
   }
 
   maskBelow(state: number, node: number): Recipe {
+    this.states.enter()
     const { lists, trie } = this.locals
     const { mask, unknown } = this.build(state, noIds, lists.intern([node]))
     if (unknown.length === 0) return mask.plain
@@ -195,6 +196,7 @@ export class TokenFsm implements TokenMachine {
 
   /** States with equal shapes share a mask, unless tokens had to be tried against the text. */
   private find(state: number): KeptMask {
+    this.states.enter()
     const shape = this.states.shape(state)
     let shapeMask = this.shapeMasks[shape]
     if (shapeMask === undefined) {

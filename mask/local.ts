@@ -11,6 +11,7 @@
  */
 import { checkTime } from "../grammar/deadline.ts"
 import { PairMap } from "../grammar/intern.ts"
+import { currentWorld, type World } from "../grammar/tables.ts"
 import { NodeLists } from "./lists.ts"
 import { parts } from "./parts.ts"
 import { compactIds, idsRecipe, type Recipe, recipeBytes, unite } from "./recipe.ts"
@@ -35,14 +36,23 @@ export class LocalMasks {
   private readonly known: Local[] = []
   private readonly found: Found
 
-  constructor(vocabulary: Vocabulary, make: MakeShortcuts | null = parts().makeShortcuts) {
+  private readonly family: Family
+
+  constructor(vocabulary: Vocabulary, make: MakeShortcuts | null = parts().makeShortcuts, family?: Family) {
     this.vocabulary = vocabulary
-    this.trie = new TokenTrie(vocabulary)
+    this.family = family ?? { make, trie: new TokenTrie(vocabulary), members: new WeakMap() }
+    this.family.members.set(currentWorld(), this)
+    this.trie = this.family.trie
     this.endIds = Int32Array.from(vocabulary.endIds)
     this.shortcuts = make === null ? null : make(vocabulary, this.trie)
     this.lists = this.shortcuts?.lists ?? new NodeLists(this.trie)
     const room = this.shortcuts === null ? this.trie.nodeCount : 0
     this.found = { tokens: new Int32Array(room), tokenCount: 0, exits: [] }
+  }
+
+  /** Returns the local masks of the current world. They share the trie. */
+  here(): LocalMasks {
+    return memberOf(this.vocabulary, this.family)
   }
 
   /** Returns the local mask of `lexemeState` read from below the nodes of `list`. */
@@ -98,15 +108,26 @@ export class LocalMasks {
   }
 }
 
-/** One for each vocabulary: local masks serve every grammar. */
-const localsOf = new WeakMap<Vocabulary, LocalMasks>()
+/** The local masks of one vocabulary: those of each world, since lexeme states differ. */
+interface Family {
+  readonly make: MakeShortcuts | null
+  readonly trie: TokenTrie
+  readonly members: WeakMap<World, LocalMasks>
+}
 
-/** Returns the local masks that all grammars over `vocabulary` share. */
+function memberOf(vocabulary: Vocabulary, family: Family): LocalMasks {
+  return family.members.get(currentWorld()) ?? new LocalMasks(vocabulary, family.make, family)
+}
+
+/** One for each vocabulary: local masks serve every grammar. */
+const families = new WeakMap<Vocabulary, Family>()
+
+/** Returns the local masks that all grammars of this world over `vocabulary` share. */
 export function sharedLocals(vocabulary: Vocabulary): LocalMasks {
-  let locals = localsOf.get(vocabulary)
-  if (locals === undefined) {
-    locals = new LocalMasks(vocabulary)
-    localsOf.set(vocabulary, locals)
+  let family = families.get(vocabulary)
+  if (family === undefined) {
+    family = { make: parts().makeShortcuts, trie: new TokenTrie(vocabulary), members: new WeakMap() }
+    families.set(vocabulary, family)
   }
-  return locals
+  return memberOf(vocabulary, family)
 }

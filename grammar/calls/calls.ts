@@ -14,6 +14,7 @@ import type { Term } from "../ebnf/terms.ts"
 import { GrammarError } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
 import { checkOptions } from "../options.ts"
+import { remembering } from "../remade.ts"
 import { below } from "../tags/fields.ts"
 import { type CallableFunction, type CallTool, readFunctions } from "./functions.ts"
 import { typeOf } from "./types.ts"
@@ -44,6 +45,13 @@ const { surface: _, unsatisfiable: __, tokens: ___, ...argumentFields } = compil
 export function callGrammar(
   tools: readonly (CallTool | { type: "function"; function: CallTool })[],
   options: CallOptions = {},
+): Grammar {
+  return remembering(() => ({ grammar: makeGrammar(tools, options) })).grammar
+}
+
+function makeGrammar(
+  tools: readonly (CallTool | { type: "function"; function: CallTool })[],
+  options: CallOptions,
 ): Grammar {
   checkOptions(options, { await: "any", maxCalls: "number", compile: { fields: argumentFields } })
   const functions = readFunctions(tools)

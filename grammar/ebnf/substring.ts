@@ -12,6 +12,7 @@ import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "
 import { PairMap, TupleTable } from "../intern.ts"
 import { type ByteMachine, type ExprId, exprs, type TextLengths } from "../lexeme/expr/expr.ts"
 import { Unbounded } from "../lexeme/expr/nodes.ts"
+import { owned } from "../tables.ts"
 import { utf8 } from "../utf8.ts"
 import { compareBytes } from "./texts.ts"
 
@@ -34,13 +35,13 @@ export function chunksOf(text: string, unit: SubstringUnit): string[] {
 export function substringExpr(chunks: readonly string[], path: string, limits: Limits): ExprId {
   checkLimit(limits, "chunks", chunks.length, path)
   const key = JSON.stringify(chunks)
-  let expr = known.get(key)
+  let expr = known.exprs.get(key)
   if (expr === undefined) {
     const half = chunks.find((chunk) => !chunk.isWellFormed())
     if (half !== undefined)
       throw new GrammarError("syntax", path, `the chunk ${JSON.stringify(half)} holds half a surrogate pair`)
     expr = exprs.machine(new SubstringMachine(chunks.filter((chunk) => chunk !== "")))
-    known.set(key, expr)
+    known.exprs.set(key, expr)
   }
   return expr
 }
@@ -48,7 +49,7 @@ export function substringExpr(chunks: readonly string[], path: string, limits: L
 /**
  * Memoized by the chunks. Machines are never freed, like all expressions, so equal ones are shared.
  */
-const known = new Map<string, ExprId>()
+const known = owned("substrings", { exprs: new Map<string, ExprId>() }, { entryBytes: 1_000 })
 
 /** Letters lead from state to state; state 0 is the start. */
 class SuffixAutomaton {

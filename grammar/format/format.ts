@@ -8,6 +8,7 @@
  */
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
+import { owned } from "../tables.ts"
 import { domainExpr } from "./hostname.ts"
 import { idnHostnameExpr } from "./idn/idnhostname.ts"
 import { localPartExpr } from "./mailbox.ts"
@@ -132,19 +133,18 @@ const narrowMakers: Record<string, () => ExprId> = {
   "idn-hostname": () => idnHostnameExpr(false),
 }
 
-const made = new Map<string, ExprId>()
-const narrowed = new Map<string, ExprId>()
+const memo = owned("formats", { made: new Map<string, ExprId>(), narrowed: new Map<string, ExprId>() })
 
 /**
  * Returns the texts of the format, or null if `name` is not a format of the standard. The first
  * call takes up to 20 ms, for `idn-hostname` 0.3 s.
  */
 export function formatExpr(name: string): ExprId | null {
-  const known = made.get(name)
+  const known = memo.made.get(name)
   if (known !== undefined) return known
   if (!Object.hasOwn(makers, name)) return null
   const expr = makers[name]()
-  made.set(name, expr)
+  memo.made.set(name, expr)
   return expr
 }
 
@@ -154,9 +154,9 @@ export function formatExpr(name: string): ExprId | null {
  */
 export function searchable(expr: ExprId): ExprId {
   for (const name of Object.keys(narrowMakers)) {
-    if (made.get(name) !== expr) continue
-    const known = narrowed.get(name) ?? narrowMakers[name]()
-    narrowed.set(name, known)
+    if (memo.made.get(name) !== expr) continue
+    const known = memo.narrowed.get(name) ?? narrowMakers[name]()
+    memo.narrowed.set(name, known)
     return known
   }
   return expr

@@ -10,6 +10,7 @@ import { Empty, type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { exprLexeme } from "../lexeme/raw.ts"
 import type { Escapes } from "../lexeme/string/string.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
+import { owned } from "../tables.ts"
 import { utf8 } from "../utf8.ts"
 
 type Whitespace = "bounded" | "none" | "spaced" | "any"
@@ -57,7 +58,7 @@ export interface Punctuation {
 }
 
 /** By policy. Requests can choose policies, so the number is bounded. */
-const known = new Map<string, Punctuation>()
+const known = owned("punctuation", { marks: new Map<string, Punctuation>() }, { entryBytes: 200 })
 const MaxKnown = 256
 
 /**
@@ -66,11 +67,11 @@ const MaxKnown = 256
  */
 export function punctuation({ whitespace, marks }: SurfacePolicy): Punctuation {
   const key = marks === undefined ? whitespace : `${whitespace} ${marks.gap} ${marks.comma} ${marks.colon}`
-  let made = known.get(key)
+  let made = known.marks.get(key)
   if (made === undefined) {
     made = makePunctuation(whitespace, marks ?? {})
-    if (known.size >= MaxKnown) known.clear()
-    known.set(key, made)
+    if (known.marks.size >= MaxKnown) known.marks.clear()
+    known.marks.set(key, made)
   }
   return made
 }

@@ -1,11 +1,12 @@
 /** Sets of bytes, interned: equal sets are the same integer. */
 import { TupleTable } from "../intern.ts"
+import { owned } from "../tables.ts"
 
 /** The set of no bytes. */
 export const NoBytes = 0
 
 const Words = 8
-const sets = new TupleTable()
+const sets = owned("byte sets", new TupleTable())
 sets.intern(new Int32Array(Words))
 const scratch = new Int32Array(Words)
 
@@ -53,10 +54,10 @@ export function uniteSets(parts: readonly number[]): number {
   return sets.intern(scratch)
 }
 
-const members: (readonly number[])[] = []
+const lists = owned("byte sets", { members: [] as (readonly number[])[] }, { entryBytes: 400 })
 
 /** Returns the bytes of `set`, ascending. Memoized. */
 export function bytesOf(set: number): readonly number[] {
-  members[set] ??= Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => hasByte(set, byte))
-  return members[set]
+  lists.members[set] ??= Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => hasByte(set, byte))
+  return lists.members[set]
 }

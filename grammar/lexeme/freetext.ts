@@ -12,6 +12,8 @@
  * nodes goes. So its row is edges over the row of that suffix, and its local mask is a patch. Equal
  * sets of patterns are one automaton in the process.
  */
+
+import { owned } from "../tables.ts"
 import { ownText, utf8 } from "../utf8.ts"
 import type { ClampedKind } from "./clamp.ts"
 import type { CompletedKind } from "./completion.ts"
@@ -45,23 +47,32 @@ export function freeTextLexeme(patterns: FreeTextPatterns, { mayEnd }: { mayEnd:
   return lexemes.state(FreeTextKind, automaton.id, mayEnd ? MayEnd : 0, 0)
 }
 
-const stopTags = new Map<string, number>()
+const known = owned(
+  "free texts",
+  {
+    /** Tags by stop. */
+    stopTags: new Map<string, number>(),
+    /** All free texts without stops are states of one machine. */
+    machine: null as ExprId | null,
+    automata: [] as PatternAutomaton[],
+    /** Index of each automaton, by its patterns. */
+    indexes: new Map<string, number>(),
+  },
+  { entryBytes: 1_000 },
+)
 
 /**
  * Returns the tag with which free text ends at `stop`. It is the same in all free texts, so one
  * with fewer stops keeps the tags.
  */
 export function stopTag(stop: string): number {
-  let tag = stopTags.get(stop)
+  let tag = known.stopTags.get(stop)
   if (tag === undefined) {
-    tag = FirstStop + stopTags.size
-    stopTags.set(ownText(stop), tag)
+    tag = FirstStop + known.stopTags.size
+    known.stopTags.set(ownText(stop), tag)
   }
   return tag
 }
-
-/** All free texts without stops are states of one machine. */
-let machine: ExprId | null = null
 
 /**
  * Returns an expression of the texts that contain none of `excludes` and have at most `maxChars`
@@ -71,8 +82,8 @@ export function freeTextExpr(excludes: readonly string[], maxChars = Number.POSI
   if (excludes.length === 0 || maxChars === 0) return exprs.loop(exprs.anyChar, 0, maxChars)
   const { id } = automatonOf({ stops: [], excludes })
   const start = lexemes.state(FreeTextKind, id, MayEnd, maxChars < Unbounded ? maxChars + 1 : 0)
-  machine ??= exprs.machine({ start, isAccepting, row: rowOf, clamp, lengths })
-  return exprs.machineFrom(machine, start)
+  known.machine ??= exprs.machine({ start, isAccepting, row: rowOf, clamp, lengths })
+  return exprs.machineFrom(known.machine, start)
 }
 
 /** The automaton of one set of patterns. */
@@ -162,20 +173,17 @@ class PatternAutomaton {
   }
 }
 
-const automata: PatternAutomaton[] = []
-const automatonIds = new Map<string, number>()
-
 function automatonOf({ stops, excludes }: FreeTextPatterns): PatternAutomaton {
   const patterns = { stops: [...new Set(stops)].sort(), excludes: [...new Set(excludes)].sort() }
   const key = JSON.stringify(patterns)
-  let id = automatonIds.get(key)
+  let id = known.indexes.get(key)
   if (id === undefined) {
-    id = automata.length
+    id = known.automata.length
     const automaton = new PatternAutomaton(id, patterns)
-    automata.push(automaton)
-    automatonIds.set(key, id)
+    known.automata.push(automaton)
+    known.indexes.set(key, id)
   }
-  return automata[id]
+  return known.automata[id]
 }
 
 // A state is (automaton, place, room). The place is node << 4 | what is left of a character << 1 |
@@ -185,7 +193,7 @@ const MayEnd = 1
 const FreeTextKind: number = lexemes.register<CompletedKind & ClampedKind>({
   tag: (_automaton, place) => ((place & 0xf) === MayEnd ? PlainTag : 0),
   expand(id, place, room, row) {
-    const automaton = automata[id]
+    const automaton = known.automata[id]
     const node = place >>> 4
     if (node === Root) {
       for (const [low, high] of firstBytes(restOf(place)))
@@ -197,7 +205,7 @@ const FreeTextKind: number = lexemes.register<CompletedKind & ClampedKind>({
     for (const byte of row.bytes) row.targets[byte] = after(automaton, place, room, byte)
   },
   least: (id, place) =>
-    (place & MayEnd) === 0 ? automata[id].least(place >>> 4) : neededBytes[restOf(place)],
+    (place & MayEnd) === 0 ? known.automata[id].least(place >>> 4) : neededBytes[restOf(place)],
   clamp: (id, place, room, reach) =>
     lexemes.state(FreeTextKind, id, place, room > reach.bytes + 1 ? 0 : room),
   quiet: (id, place, room) => lexemes.state(FreeTextKind, id, place & ~MayEnd, room),

@@ -5,6 +5,8 @@
  * The automaton is that of the lexeme itself. It is read completely when a rule is compiled, to
  * find all ends, and the states from which the ends that a rule can use are reached.
  */
+
+import { owned } from "../tables.ts"
 import { byteSet, hasByte, NoBytes, sharedBytes } from "./bytesets.ts"
 import { type CompletedKind, leastBytes } from "./completion.ts"
 import { nonEmptyLexeme } from "./nonempty.ts"
@@ -18,32 +20,39 @@ export function tagOf(guard: number): number {
   return guard + FirstGuardTag
 }
 
-const setsOn = new Map<number, number>()
+const table = owned(
+  "greedy lexemes",
+  {
+    /** The bytes that can continue each lexeme state. */
+    sets: new Map<number, number>(),
+    /** The ends by lexeme state, which are the same for every grammar. */
+    ends: new Map<number, Ends>(),
+    views: [] as View[],
+  },
+  { entryBytes: 1_000 },
+)
 
 /** Returns the bytes that can continue `lexemeState`. Memoized. */
 export function bytesOn(lexemeState: number): number {
-  let set = setsOn.get(lexemeState)
+  let set = table.sets.get(lexemeState)
   if (set === undefined) {
     const bytes: number[] = []
     for (let byte = 0; byte < 256; byte++) if (lexemes.next(lexemeState, byte) !== Dead) bytes.push(byte)
     set = byteSet(bytes)
-    setsOn.set(lexemeState, set)
+    table.sets.set(lexemeState, set)
   }
   return set
 }
-
-/** The ends by lexeme state, which are the same for every grammar. */
-const known = new Map<number, Ends>()
 
 /**
  * Returns the ends of a lexeme. If they are not cached, it calls `count` for each state, which may
  * throw.
  */
 export function endsOf(lexemeState: number, count: () => void): Ends {
-  let ends = known.get(lexemeState)
+  let ends = table.ends.get(lexemeState)
   if (ends === undefined) {
     ends = new Ends(lexemeState, count)
-    known.set(lexemeState, ends)
+    table.ends.set(lexemeState, ends)
   }
   return ends
 }
@@ -104,10 +113,12 @@ export class Ends {
       const live = new Set<number>()
       for (const [state, guard] of this.guards) if (allowed.has(guard)) live.add(state)
       for (const state of live) for (const earlier of this.before.get(state) ?? []) live.add(earlier)
-      view = views.push({ live, allowed: new Set(allowed), guards: this.guards }) - 1
+      view = table.views.push({ live, allowed: new Set(allowed), guards: this.guards }) - 1
       this.views.set(key, view)
     }
-    const isEmpty = !targetsOf(this.start, NoBytes).some((target) => views[view as number].live.has(target))
+    const isEmpty = !targetsOf(this.start, NoBytes).some((target) =>
+      table.views[view as number].live.has(target),
+    )
     return isEmpty ? Dead : lexemes.state(GreedyKind, this.start, view, AtStart)
   }
 }
@@ -120,18 +131,19 @@ interface View {
   readonly guards: ReadonlyMap<number, number>
 }
 
-const views: View[] = []
 /** In a state: nothing has been read. */
 const AtStart = 1
 
 const GreedyKind = lexemes.register<CompletedKind>({
   // [lexeme state, view, 1 at the start, where it must not end]
   tag(state, view, isStart) {
-    const guard = views[view].guards.get(state)
-    return isStart === AtStart || guard === undefined || !views[view].allowed.has(guard) ? 0 : tagOf(guard)
+    const guard = table.views[view].guards.get(state)
+    return isStart === AtStart || guard === undefined || !table.views[view].allowed.has(guard)
+      ? 0
+      : tagOf(guard)
   },
   expand(state, view, _isStart, row) {
-    const { live } = views[view]
+    const { live } = table.views[view]
     for (let byte = 0; byte < 256; byte++) {
       const target = lexemes.next(state, byte)
       if (live.has(target)) row.targets[byte] = lexemes.state(GreedyKind, target, view)

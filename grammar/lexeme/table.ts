@@ -12,6 +12,7 @@
  * names", which makes masks of open objects cheap.
  */
 import { grown, moreThan, QuadTable } from "../intern.ts"
+import { owned } from "../tables.ts"
 import { WideRows } from "./widerows.ts"
 
 /** The state that accepts no text. Every other state can reach an accepting one. */
@@ -78,15 +79,6 @@ export class LexemeTable {
 
   get count(): number {
     return this.tuples.count
-  }
-
-  get bytes(): number {
-    return this.tuples.bytes + 4 * (this.tags.length + this.rows.length + this.edges.length) + this.wide.bytes
-  }
-
-  /** Bytes of the rows, which `forgetRows` frees. */
-  get rowBytes(): number {
-    return 4 * this.edges.length + this.wide.bytes
   }
 
   /** Forgets all rows. They are made again on demand. Must not be called during a walk. */
@@ -297,4 +289,4 @@ export class LexemeTable {
 }
 
 /** The table of this process. It is lazy and append-only, so it can never change an answer. */
-export const lexemes = new LexemeTable()
+export const lexemes = owned("lexeme states", new LexemeTable(), { forget: () => lexemes.forgetRows() })

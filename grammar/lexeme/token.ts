@@ -7,6 +7,7 @@
  * the token's bit and back.
  */
 import { lowerBound, TupleTable } from "../intern.ts"
+import { owned } from "../tables.ts"
 import type { CompletedKind } from "./completion.ts"
 import { Dead, lexemes } from "./table.ts"
 
@@ -18,7 +19,7 @@ export const TokenBytes = 4
 const MaxId = 1 << 24
 
 /** Ascending ids of each set. */
-const sets = new TupleTable()
+const sets = owned("token sets", new TupleTable())
 
 const TokenKind = lexemes.register<CompletedKind>({
   // [set, count of bytes read, value of the id's bytes read]

@@ -7,6 +7,8 @@
  * Matching in Strings, 1977). An end is *open* if something that is not text follows it (a control
  * token): there the lexeme may end, or the text may continue.
  */
+
+import { owned } from "../tables.ts"
 import { ownText, utf8 } from "../utf8.ts"
 import type { ClampedKind } from "./clamp.ts"
 import type { CompletedKind } from "./completion.ts"
@@ -28,8 +30,11 @@ interface Ends {
   readonly next: readonly ReadonlyMap<number, number>[]
 }
 
-const known: Ends[] = []
-const ids = new Map<string, number>()
+const known = owned(
+  "ends of texts",
+  { ends: [] as Ends[], ids: new Map<string, number>() },
+  { entryBytes: 500 },
+)
 /** Stands for the waiting prefix once the end was read. */
 const Closed = -1
 const scratch = new Int32Array(256)
@@ -38,14 +43,14 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
   // [content, ends, waiting prefix], or [tag, ends, Closed]
   tag(content, id, at) {
     if (at === Closed) return content
-    return known[id].isOpen ? tagAtEnd(content, id, at) : 0
+    return known.ends[id].isOpen ? tagAtEnd(content, id, at) : 0
   },
   expand(content, id, at, row) {
     if (at === Closed) {
       row.bytes = []
       return
     }
-    const { waiting, next } = known[id]
+    const { waiting, next } = known.ends[id]
     const all = fed(content, waiting[at])
     if (all !== NoContent) contentRow(all, scratch)
     else scratch.fill(NoContent)
@@ -59,7 +64,7 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
   },
   least: (content, id, at) => {
     if (at === Closed) return 0
-    const { texts, waiting } = known[id]
+    const { texts, waiting } = known.ends[id]
     const shortest = Math.min(...texts.map((text) => text.length))
     return Math.max(0, leastContent(content, rawTexts) + shortest - waiting[at].length)
   },
@@ -67,13 +72,13 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
     if (at !== 0) return null
     const text = shortestContent(content, rawTexts, isSearched)
     if (text === null) return null
-    const [end] = [...known[id].texts].sort((a, b) => a.length - b.length)
+    const [end] = [...known.ends[id].texts].sort((a, b) => a.length - b.length)
     return { bytes: Uint8Array.from([...text.bytes, ...end]), tag: text.tag }
   },
   clamp: (content, id, at, reach) => {
     if (at === Closed) return closed(content, id)
     // The content will read the waiting bytes later.
-    const { waiting } = known[id]
+    const { waiting } = known.ends[id]
     return state(clampedContent(content, { ...reach, bytes: reach.bytes + waiting[at].length }), id, at)
   },
 })
@@ -82,7 +87,7 @@ const UntilKind = lexemes.register<CompletedKind & ClampedKind>({
  * Returns the state after `byte`, with which the waiting prefix `at` becomes the prefix `after`.
  */
 function stepped(content: number, id: number, at: number, byte: number, after: number): number {
-  const { texts, waiting, isOpen } = known[id]
+  const { texts, waiting, isOpen } = known.ends[id]
   const read = Uint8Array.of(...waiting[at], byte)
   const rest = fed(content, read.subarray(0, read.length - waiting[after].length))
   const isEnd = !isOpen && texts.some((text) => endsWith(waiting[after], text))
@@ -95,7 +100,7 @@ function stepped(content: number, id: number, at: number, byte: number, after: n
 
 /** Returns the tag with which `content` ends if one of the ends has just been read; otherwise 0. */
 function tagAtEnd(content: number, id: number, at: number): number {
-  const { texts, waiting } = known[id]
+  const { texts, waiting } = known.ends[id]
   for (const text of texts) {
     if (!endsWith(waiting[at], text)) continue
     const before = fed(content, waiting[at].subarray(0, waiting[at].length - text.length))
@@ -107,7 +112,7 @@ function tagAtEnd(content: number, id: number, at: number): number {
 
 /** Returns whether the waiting prefix can become an end, or the content can continue with it. */
 function isLive(content: number, id: number, at: number): boolean {
-  const { texts, waiting } = known[id]
+  const { texts, waiting } = known.ends[id]
   if (fed(content, waiting[at]) !== NoContent) return true
   for (let start = 0; start < waiting[at].length; start++) {
     const begun = waiting[at].subarray(start)
@@ -147,16 +152,16 @@ function closed(tag: number, id: number): number {
 export function untilLexeme(content: number, ends: readonly string[], isOpen: boolean): number {
   if (content === NoContent) return Dead
   const key = JSON.stringify([ends, isOpen])
-  let id = ids.get(key)
+  let id = known.ids.get(key)
   if (id === undefined) {
     id =
-      known.push(
+      known.ends.push(
         endsOf(
           ends.map((text) => utf8(text)),
           isOpen,
         ),
       ) - 1
-    ids.set(ownText(key), id)
+    known.ids.set(ownText(key), id)
   }
   return state(content, id, 0)
 }

@@ -15,6 +15,7 @@ import { Rules } from "../ebnf/rules.ts"
 import { GrammarError, type Limits } from "../errors.ts"
 import { Grammar } from "../grammar.ts"
 import { checkOptions, type Fields } from "../options.ts"
+import { remembering } from "../remade.ts"
 import { shown } from "../tags/fields.ts"
 import { Clauses } from "./clauses.ts"
 import { CompoundRules } from "./compound.ts"
@@ -40,6 +41,10 @@ export interface SqlInput {
  * the number of sets of tables that can be joined, times their columns.
  */
 export function sqlGrammar(input: SqlInput, options: { limits?: Partial<Limits> } = {}): Grammar {
+  return remembering(() => ({ grammar: makeGrammar(input, options) })).grammar
+}
+
+function makeGrammar(input: SqlInput, options: { limits?: Partial<Limits> }): Grammar {
   checkOptions(input, { dialect: "any", tables: "list", maxTables: "number" } satisfies Fields<SqlInput>)
   checkOptions(options, { limits: "object" })
   const { dialect, maxTables = 3 } = input

@@ -8,6 +8,7 @@ import { defaultLimits } from "../errors.ts"
 import { dateExpr } from "../format/timestamp.ts"
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
+import { owned } from "../tables.ts"
 import type { Kind } from "./database.ts"
 import { keywordList } from "./names.ts"
 
@@ -102,11 +103,11 @@ export class SqlWords {
   }
 }
 
-let known: SqlWords | null = null
+const known = owned("SQL words", { all: null as SqlWords | null })
 
 export function sqlWords(): SqlWords {
-  known ??= new SqlWords()
-  return known
+  known.all ??= new SqlWords()
+  return known.all
 }
 
 /** Returns a word in upper and in lower case. */

@@ -77,6 +77,7 @@ export class BudgetMachine implements TokenMachine {
     if (!this.vocabulary.hasColumn(token)) return DeadState
     const known = this.transitions.get(state, token)
     if (known >= 0) return known
+    this.fsm.states.enter()
     const next = this.budgets.next(state, token)
     if (this.transitions.size >= this.fsm.transitionCount) this.transitions.clear()
     this.transitions.set(state, token, next)
@@ -92,10 +93,12 @@ export class BudgetMachine implements TokenMachine {
   }
 
   between(state: number): number {
+    this.fsm.states.enter()
     return this.budgets.kept(state)
   }
 
   advanceToken(state: number, bytes: Uint8Array): number {
+    this.fsm.states.enter()
     return this.budgets.advanceToken(state, bytes)
   }
 
@@ -104,6 +107,7 @@ export class BudgetMachine implements TokenMachine {
   }
 
   mask(state: number): Recipe {
+    this.fsm.states.enter()
     this.uncounted[state] ??= this.budgets.uncounted(state)
     if (this.uncounted[state] !== DeadState) return this.fsm.mask(this.uncounted[state])
     let mask = this.masks[state]
@@ -129,6 +133,7 @@ export class BudgetMachine implements TokenMachine {
   }
 
   maskBelow(state: number, node: number): Recipe {
+    this.fsm.states.enter()
     return this.budgets.mask(state, node, noIds)
   }
 

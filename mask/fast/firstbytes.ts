@@ -8,21 +8,26 @@
 import { grown, moreThan } from "../../grammar/intern.ts"
 import { byteSet, uniteBytes } from "../../grammar/lexeme/bytesets.ts"
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
+import { owned } from "../../grammar/tables.ts"
 
 /** The set + 1 by lexeme state, for all vocabularies; 0 if not computed yet. */
-let known = new Int32Array(1024)
+const known = owned("first bytes", { sets: new Int32Array(1024) }, { forget })
+
+function forget(): void {
+  known.sets = new Int32Array(1024)
+}
 
 /**
  * Returns a set of `lexeme/bytesets.ts` that includes all bytes that `lexemeState` may read; it may
  * include more. Memoized.
  */
 export function firstBytes(lexemeState: number): number {
-  if (lexemeState >= known.length) known = grown(known, moreThan(lexemeState))
-  if (known[lexemeState] === 0) {
+  if (lexemeState >= known.sets.length) known.sets = grown(known.sets, moreThan(lexemeState))
+  if (known.sets[lexemeState] === 0) {
     const set = find(lexemeState)
-    known[lexemeState] = set + 1
+    known.sets[lexemeState] = set + 1
   }
-  return known[lexemeState] - 1
+  return known.sets[lexemeState] - 1
 }
 
 function find(lexemeState: number): number {

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest"
-import { compile } from "../../grammar/index.ts"
-import { tableBytes, trimTables } from "../../grammar/tables.ts"
+import { afterEach, expect, test } from "vitest"
+import { compile, type GrammarInput } from "../../grammar/index.ts"
+import { currentWorld } from "../../grammar/tables.ts"
+import { beginWorld, bytesByOwner, setTableBytes, tableBytes } from "../../grammar/worlds.ts"
 import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 
 const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
@@ -18,37 +19,66 @@ const schema = {
   },
   required: ["a", "b"],
 }
+const text = `{"c":["2024-02-29","2024-03-01"],"b":99.75,"a":"a1x2b3","d":"${"abc-1".repeat(80)}"}`
+
+afterEach(() => {
+  setTableBytes()
+})
 
 /** The mask after each byte of `text`. */
-function masksAlong(matcher: Matcher, text: string): number[][] {
+function* masksAlong(matcher: Matcher, text: string): Generator<string> {
   matcher.reset()
-  const masks: number[][] = []
   for (const byte of encoder.encode(text)) {
     const row = new Uint32Array(vocabulary.words)
     matcher.fillMask(row)
-    masks.push([...row])
+    yield row.join()
     expect(matcher.acceptBytes(Uint8Array.of(byte))).toBe(true)
   }
   expect(matcher.isAccepting()).toBe(true)
-  return masks
 }
 
-test("a grammar in use answers alike after its rows, derivatives and lengths were forgotten", () => {
-  const { grammar } = compile({ kind: "json", schema }, { surface: "conform" })
-  const text = `{"c":["2024-02-29","2024-03-01"],"b":99.75,"a":"a1x2b3","d":"${"abc-1".repeat(80)}"}`
-  const machine = new TokenFsm(grammar, vocabulary)
-  const before = masksAlong(new Matcher(machine), text)
-  const full = tableBytes()
-  trimTables({ rows: 0, derivatives: 0, lengths: 0 })
-  const empty = tableBytes()
-  expect(empty.rows).toBeLessThan(full.rows)
-  expect(empty.derivatives).toBeLessThan(full.derivatives)
-  expect(empty.lengths).toBe(0)
-  expect(empty.expressions).toBe(full.expressions)
-  // The machine that was half way, a new one over the same grammar, and the same schema once more.
-  expect(masksAlong(new Matcher(machine), text)).toEqual(before)
-  expect(masksAlong(new Matcher(new TokenFsm(grammar, vocabulary)), text)).toEqual(before)
-  const again = compile({ kind: "json", schema }, { surface: "conform" })
-  expect(masksAlong(new Matcher(new TokenFsm(again.grammar, vocabulary)), text)).toEqual(before)
-  expect(tableBytes().expressions).toBe(full.expressions)
+const machineOf = (input: GrammarInput) =>
+  new TokenFsm(compile(input, { surface: "conform" }).grammar, vocabulary)
+
+test("a grammar answers alike after a new world has begun, and while machines of two worlds take turns", () => {
+  const first = machineOf({ kind: "json", schema })
+  const before = [...masksAlong(new Matcher(first), text)]
+  const full = bytesByOwner()
+  beginWorld()
+  const empty = bytesByOwner()
+  for (const name of ["expressions", "derivatives", "lengths", "lexeme states"])
+    expect(empty[name], name).toBeLessThan(full[name])
+  const second = machineOf({ kind: "json", schema })
+  expect(second.grammar.world).not.toBe(first.grammar.world)
+  const [one, other, fresh] = [first, second, new TokenFsm(first.grammar, vocabulary)].map((machine) =>
+    masksAlong(new Matcher(machine), text),
+  )
+  for (const mask of before) {
+    expect(one.next().value).toBe(mask)
+    expect(other.next().value).toBe(mask)
+    expect(fresh.next().value).toBe(mask)
+  }
+  expect([one, other, fresh].map((masks) => masks.next().done)).toEqual([true, true, true])
+})
+
+test("a compilation begins a new world once the tables are above their bound, and only then", () => {
+  compile({ kind: "regex", pattern: "first" })
+  const world = currentWorld()
+  setTableBytes(tableBytes() + (1 << 20))
+  compile({ kind: "regex", pattern: "second" })
+  expect(currentWorld()).toBe(world)
+  setTableBytes(0)
+  compile({ kind: "regex", pattern: "third" })
+  expect(currentWorld()).not.toBe(world)
+})
+
+test("a grammar of another world can be part of a turn", () => {
+  const { grammar } = compile({ kind: "json", schema: { const: "answer" } })
+  const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }]
+  const turn = () =>
+    compile({ kind: "tools", style: "hermes", tools, response_format: grammar } as GrammarInput).grammar
+  const answer = `"answer"`
+  const before = [...masksAlong(new Matcher(new TokenFsm(turn(), vocabulary)), answer)]
+  beginWorld()
+  expect([...masksAlong(new Matcher(new TokenFsm(turn(), vocabulary)), answer)]).toEqual(before)
 })

@@ -31,7 +31,7 @@ export async function freshEngine(checkTime?: () => void) {
     import("../../grammar/lexeme/table.ts"),
     import("../../grammar/stack.ts"),
     import("../../grammar/state.ts"),
-    import("../../grammar/tables.ts"),
+    import("../../grammar/worlds.ts"),
     import("../../mask/index.ts"),
     import("../../mask/local.ts"),
     import("../../mask/fast/shortcuts.ts"),

@@ -21,6 +21,7 @@ import { exprLexeme } from "../../lexeme/raw.ts"
 import { Dead, lexemes } from "../../lexeme/table.ts"
 import { TokenMark, tokenBytes, tokenIds } from "../../lexeme/token.ts"
 import { DeadState, States } from "../../state.ts"
+import { currentWorld, enter } from "../../tables.ts"
 import { type Capture, type CaptureReader, countTokens, type Tape, tokenBeginningAt } from "../../tape.ts"
 import { Kind, type Term, type Terms } from "../terms.ts"
 import { CloseSpan, MustNotRead, MustRead, type Rest, Rests } from "./rests.ts"
@@ -40,6 +41,7 @@ const Shift = 2 ** 25
 export class RuleCaptures implements CaptureReader {
   readonly rules: CapturingRules
   private readonly limits: Limits
+  private readonly world = currentWorld()
 
   constructor(terms: Terms, start: Term, bodyOf: (rule: number) => Term, limits: Limits) {
     this.rules = new CapturingRules(terms, start, bodyOf)
@@ -48,6 +50,7 @@ export class RuleCaptures implements CaptureReader {
 
   /** Returns the captures of a text. Throws `limit` if it can be read in too many ways. */
   read(tape: Tape): readonly Capture[] | null {
+    enter(this.world)
     const reading = new Reading(tape, this.rules, this.limits)
     const spans = reading.read()
     if (spans === undefined) return null

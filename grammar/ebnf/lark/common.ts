@@ -7,6 +7,7 @@
  */
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import { parseRegex } from "../../regex/parse.ts"
+import { owned } from "../../tables.ts"
 
 const int = "[0-9]+"
 const exp = `[eE][+-]?${int}`
@@ -42,16 +43,16 @@ const patterns: ReadonlyMap<string, string> = new Map([
   ["SQL_COMMENT", "--[^\\n]*"],
 ])
 
-const known = new Map<string, ExprId>()
+const known = owned("common terminals", { terminals: new Map<string, ExprId>() })
 
 /** Returns the terminal `name` of the library; null if it has none of that name. */
 export function commonTerminal(name: string): ExprId | null {
   const pattern = patterns.get(name)
   if (pattern === undefined) return null
-  let expr = known.get(name)
+  let expr = known.terminals.get(name)
   if (expr === undefined) {
     expr = parseRegex(pattern, { mode: "match", path: "" })
-    known.set(name, expr)
+    known.terminals.set(name, expr)
   }
   return expr
 }

@@ -9,6 +9,7 @@ import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { KnownPatterns } from "../../regex/knownpatterns.ts"
 import { parseRegex } from "../../regex/parse.ts"
 import { foldClosure } from "../../regex/unicode.ts"
+import { owned } from "../../tables.ts"
 import type { Refuse } from "../notation/source.ts"
 import type { Literal, Pattern } from "../notation/tree.ts"
 
@@ -78,7 +79,7 @@ export function foldedText(text: string): ExprId {
   return expr
 }
 
-const known = new KnownPatterns()
+const known = owned("patterns", new KnownPatterns(), { entryBytes: 60 })
 
 /** Returns the texts of a regular expression; ∅ after a refusal. */
 export function readRegex(pattern: Pattern, limits: Limits, refuse: Refuse): ExprId {

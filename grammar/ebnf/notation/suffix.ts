@@ -8,6 +8,7 @@
  */
 import { type Limits, limitError } from "../../errors.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
+import { owned } from "../../tables.ts"
 
 /** Texts before a mark; each may be followed by any of the marks. */
 export interface Cut {
@@ -22,7 +23,7 @@ interface Cuts {
 }
 
 /** By lexeme, body and mark. Cuts are never freed, so equal ones are made once. */
-const known = new Map<string, Cuts>()
+const known = owned("suffixes", { cuts: new Map<string, Cuts>() }, { entryBytes: 500 })
 
 /**
  * Returns the texts of `lexeme`, each of which is one of `body` and one of `mark`, as products.
@@ -30,10 +31,10 @@ const known = new Map<string, Cuts>()
  */
 export function cutsOf(lexeme: ExprId, body: ExprId, mark: ExprId, limits: Limits): readonly Cut[] {
   const key = `${lexeme} ${body} ${mark}`
-  let found = known.get(key)
+  let found = known.cuts.get(key)
   if (found === undefined || found.stateCount > limits.suffixStates) {
     found = makeCuts(lexeme, body, mark, limits)
-    known.set(key, found)
+    known.cuts.set(key, found)
   }
   return found.cuts
 }

@@ -4,22 +4,23 @@
  */
 import { PairMap } from "../../intern.ts"
 import { buildNames, ExcludedTag, NoNames, newNameTag, withName } from "../../lexeme/string/names.ts"
+import { owned } from "../../tables.ts"
 import { ownText } from "../../utf8.ts"
 import { compareNames } from "../read/value.ts"
 
 /** The first tag of a declared name. Later tags belong to declared names as well. */
 export const FirstNameTag = ExcludedTag + 1
-const nameTags = new Map<string, number>()
+const known = owned("names", { tags: new Map<string, number>() }, { entryBytes: 40 })
 
 /**
  * Returns the tag of a declared name. It is the same in all schemas, so that they share automata.
  * `bytes` is the name in UTF-8.
  */
 export function tagOfName(name: string, bytes: Uint8Array): number {
-  let tag = nameTags.get(name)
+  let tag = known.tags.get(name)
   if (tag === undefined) {
     tag = newNameTag(bytes)
-    nameTags.set(ownText(name), tag)
+    known.tags.set(ownText(name), tag)
   }
   return tag
 }

@@ -4,8 +4,9 @@ import type { ExprId } from "../../lexeme/expr/expr.ts"
 import { foreignNote } from "../../regex/foreign.ts"
 import { KnownPatterns } from "../../regex/knownpatterns.ts"
 import { parseRegex } from "../../regex/parse.ts"
+import { owned } from "../../tables.ts"
 
-const known = new KnownPatterns()
+const known = owned("patterns", new KnownPatterns(), { entryBytes: 60 })
 
 /**
  * Returns a note if some of these patterns, read before, use syntax of another dialect; else

@@ -9,6 +9,7 @@ import { exprLexeme, numberLexeme } from "../../lexeme/raw.ts"
 import { exprContent } from "../../lexeme/string/content.ts"
 import { stringLexeme } from "../../lexeme/string/string.ts"
 import { Dead } from "../../lexeme/table.ts"
+import { owned } from "../../tables.ts"
 import { AllTypes, type Conjunctions, Types } from "../facts/conjunction.ts"
 import type { PlainSchemas } from "../facts/plain.ts"
 import type { KeywordReader } from "../read/keywordreader.ts"
@@ -27,15 +28,15 @@ const words: readonly (readonly [bit: number, text: string])[] = [
 ]
 
 /** By bits of `words`; 0 if not made yet. */
-const wordLexemes = new Int32Array(8)
+const known = owned("words", { lexemes: new Int32Array(8) })
 
 /** Returns the lexeme of some of the words, given by their bits; `Dead` if there are none. */
 export function wordLexeme(bits: number): number {
-  if (bits !== 0 && wordLexemes[bits] === 0) {
+  if (bits !== 0 && known.lexemes[bits] === 0) {
     const texts = words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => exprs.literal(text))
-    wordLexemes[bits] = exprLexeme(exprs.or(texts))
+    known.lexemes[bits] = exprLexeme(exprs.or(texts))
   }
-  return wordLexemes[bits]
+  return known.lexemes[bits]
 }
 
 export class Scalars {

@@ -10,6 +10,7 @@
  */
 import { checkTime, TimeError } from "../../deadline.ts"
 import { fixedBounds, GrammarError, limitError } from "../../errors.ts"
+import { owned } from "../../tables.ts"
 import { withFewClosest } from "./emptiness.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
@@ -169,7 +170,7 @@ class Lengths {
     // If an error keeps a layer out of `seen`, its repetition is found one period later.
     this.layers.push(layer)
     this.seen.set(hash, [...alike, this.layers.length - 1])
-    layerBytes += count
+    tables.layerBytes += count
   }
 
   private visit(state: ExprId): number {
@@ -183,30 +184,32 @@ class Lengths {
   }
 }
 
-/** Expressions whose automaton has too many states to be counted. */
-const uncounted = new Set<ExprId>()
-/** State → the automaton that met it last. */
-const owners = new Map<ExprId, Lengths>()
-let layerBytes = 0
-
-/** Returns the bytes of all layers, which `forgetLengths` frees. */
-export function lengthBytes(): number {
-  return layerBytes
-}
+const tables = owned(
+  "lengths",
+  {
+    /** Expressions whose automaton has too many states to be counted. */
+    uncounted: new Set<ExprId>(),
+    /** State → the automaton that met it last. */
+    owners: new Map<ExprId, Lengths>(),
+    /** Bytes of all layers. */
+    layerBytes: 0,
+  },
+  { bytes: (): number => tables.layerBytes, forget: forgetLengths },
+)
 
 /** Forgets all automata with their layers. They are made again on demand. */
-export function forgetLengths(): void {
-  owners.clear()
-  uncounted.clear()
-  layerBytes = 0
+function forgetLengths(): void {
+  tables.owners.clear()
+  tables.uncounted.clear()
+  tables.layerBytes = 0
 }
 
 function lengthsOf(expr: ExprId): Lengths {
-  const known = owners.get(expr)
+  const known = tables.owners.get(expr)
   if (known !== undefined) return known
   // Registers the states once the automaton is complete: making it throws if there are too many.
   const made = withFewClosest(() => new Lengths(expr))
-  for (const state of made.states) owners.set(state, made)
+  for (const state of made.states) tables.owners.set(state, made)
   return made
 }
 
@@ -284,7 +287,7 @@ export function lengthThreshold(expr: ExprId): number {
  * balanced groups.
  */
 function countable(expr: ExprId): Lengths | null {
-  if (uncounted.has(expr)) return null
+  if (tables.uncounted.has(expr)) return null
   try {
     return lengthsOf(expr)
   } catch (error) {
@@ -299,5 +302,5 @@ function countable(expr: ExprId): Lengths | null {
  */
 function giveUp(expr: ExprId, error: unknown): void {
   if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
-  uncounted.add(expr)
+  tables.uncounted.add(expr)
 }

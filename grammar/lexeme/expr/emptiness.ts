@@ -8,6 +8,7 @@
  */
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, type GrammarError, limitError } from "../../errors.ts"
+import { owned } from "../../tables.ts"
 import { derivativeRow } from "./derivative.ts"
 import { distanceOf } from "./near.ts"
 import {
@@ -30,7 +31,7 @@ const Dead = 2
 // Reasons why a search found no verdict: it met too many states, or made too many expressions.
 const ManyStates = 0
 const ManyMade = -1
-const verdicts = new ExprMemo()
+const verdicts = owned("emptiness", new ExprMemo())
 const MaxSearchedInPart = 2_000
 const { emptinessStates, emptinessExprs } = fixedBounds
 

@@ -1,4 +1,6 @@
 /** Membership of whole texts, and the list of the texts of a finite language. */
+
+import { owned } from "../../tables.ts"
 import { utf8 } from "../../utf8.ts"
 import { type ExprId, exprs } from "./expr.ts"
 
@@ -6,7 +8,7 @@ import { type ExprId, exprs } from "./expr.ts"
 const MaxBytes = 1_000
 
 /** Expression → count of its texts, saturating. */
-const counts = new Map<ExprId, number>()
+const texts = owned("finite languages", { counts: new Map<ExprId, number>() })
 const Many = 2 ** 31
 /**
  * After this many new expressions, a test whether the short texts are too many already pays off.
@@ -25,7 +27,7 @@ function countTexts(expr: ExprId, maxCount: number): number {
   let isShortKnown = false
   let hasManyShort = false
   const count = (state: ExprId): number => {
-    const known = counts.get(state)
+    const known = texts.counts.get(state)
     if (known !== undefined) return known
     if (!isShortKnown && exprs.count - before > ManyMade) {
       isShortKnown = true
@@ -44,7 +46,7 @@ function countTexts(expr: ExprId, maxCount: number): number {
     }
     open.delete(state)
     // A count that was cut short is not valid for this state.
-    if (!hasManyShort) counts.set(state, total)
+    if (!hasManyShort) texts.counts.set(state, total)
     return total
   }
   return exprs.isNever(expr) ? 0 : count(expr)

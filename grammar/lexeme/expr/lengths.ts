@@ -5,6 +5,8 @@
  * do. So most questions "is there a text of that length" need no automaton; `counter.ts` builds one
  * for the others.
  */
+
+import { owned } from "../../tables.ts"
 import { machineLengths, type TextLengths } from "./machine.ts"
 import { at, Empty, type ExprId, isNullable, Kind, kindOf, length, Unbounded } from "./nodes.ts"
 
@@ -13,16 +15,16 @@ const MaxDepth = 400
 
 const anything: TextLengths = { low: 0, high: Unbounded, from: 1, to: 0 }
 const nothingRead: TextLengths = { low: 0, high: 0, from: 0, to: 0 }
-const known = new Map<ExprId, TextLengths>()
+const known = owned("text lengths", { lengths: new Map<ExprId, TextLengths>() }, { entryBytes: 56 })
 
 /** Returns the lengths of `id`, if it is not empty. */
 export function exprLengths(id: ExprId, depth = 0): TextLengths {
   if (id === Empty) return nothingRead
-  const before = known.get(id)
+  const before = known.lengths.get(id)
   if (before !== undefined) return before
   if (depth > MaxDepth) return anything
   const lengths = compute(id, depth + 1)
-  known.set(id, lengths)
+  known.lengths.set(id, lengths)
   return lengths
 }
 
@@ -35,11 +37,11 @@ function compute(id: ExprId, depth: number): TextLengths {
       return union
     }
     case Kind.Concat: {
-      const { links, last } = chainOf(id, known)
+      const { links, last } = chainOf(id, known.lengths)
       let sum = exprLengths(last, depth)
       for (let i = links.length - 1; i >= 0; i--) {
         sum = plus(exprLengths(at(links[i], 1), depth), sum)
-        if (i % Milestone === 0) known.set(links[i], sum)
+        if (i % Milestone === 0) known.lengths.set(links[i], sum)
       }
       return sum
     }
@@ -95,15 +97,15 @@ function lengthOfMore(count: number): number {
   return count < Characters ? 1 : 2 + Math.floor(Math.log(count) / Math.log(Characters))
 }
 
-const counts = new Map<ExprId, number>()
+const most = owned("text counts", { counts: new Map<ExprId, number>() })
 
 /** Returns an upper bound on the count of texts of `id`; Infinity if its form does not tell. */
 function mostTexts(id: ExprId, depth: number): number {
-  const before = counts.get(id)
+  const before = most.counts.get(id)
   if (before !== undefined) return before
   if (depth > MaxDepth) return Number.POSITIVE_INFINITY
   const count = countTexts(id, depth + 1)
-  counts.set(id, count)
+  most.counts.set(id, count)
   return count
 }
 
@@ -120,11 +122,11 @@ function countTexts(id: ExprId, depth: number): number {
       return sum
     }
     case Kind.Concat: {
-      const { links, last } = chainOf(id, counts)
+      const { links, last } = chainOf(id, most.counts)
       let product = mostTexts(last, depth)
       for (let i = links.length - 1; i >= 0; i--) {
         product *= mostTexts(at(links[i], 1), depth)
-        if (i % Milestone === 0) counts.set(links[i], product)
+        if (i % Milestone === 0) most.counts.set(links[i], product)
       }
       return product
     }

@@ -1,4 +1,6 @@
 /** Expressions of exactly one text. */
+
+import { owned } from "../../tables.ts"
 import { ownText, utf8 } from "../../utf8.ts"
 import { concat } from "./build.ts"
 import { Empty, type ExprId } from "./nodes.ts"
@@ -9,7 +11,7 @@ const MaxUnits = 32
 /** Largest count of cached texts: about 1 MiB. */
 const MaxTexts = 8_192
 
-const known = new Map<string, ExprId>()
+const known = owned("literals", { texts: new Map<string, ExprId>() }, { entryBytes: 40 })
 
 /** Returns the expression of exactly this text, or of these bytes. */
 export function literal(text: string | Uint8Array): ExprId {
@@ -24,11 +26,11 @@ export function literal(text: string | Uint8Array): ExprId {
  * schemas with their own names.
  */
 export function knownLiteral(text: string): ExprId {
-  const made = known.get(text)
+  const made = known.texts.get(text)
   if (made !== undefined) return made
   const id = literal(text)
   if (text.length > MaxUnits) return id
-  if (known.size >= MaxTexts) known.clear()
-  known.set(ownText(text), id)
+  if (known.texts.size >= MaxTexts) known.texts.clear()
+  known.texts.set(ownText(text), id)
   return id
 }

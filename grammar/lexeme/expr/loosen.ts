@@ -7,6 +7,8 @@
  * same for both, if every prefix can be completed before some count is used up. That is tested on
  * the derivatives of the larger expression, which are few since it counts nothing any more.
  */
+
+import { owned } from "../../tables.ts"
 import { and, loop } from "./build.ts"
 import { derivativeRow } from "./derivative.ts"
 import {
@@ -31,7 +33,7 @@ const MaxDerivatives = 1_024
 /** Loops, nested or in sequence, that together count this far would have more derivatives. */
 const TooMany = 81
 /** Results of `countOf`, by expression. */
-const counts = new ExprMemo()
+const counts = owned("loosened", new ExprMemo())
 /**
  * A token can end an escape, which stands for up to four bytes; the token itself writes the last
  * one.
@@ -41,7 +43,7 @@ const EscapeBytes = 3
 /**
  * The bytes within which each prefix of a text can be completed; `Endless` if that is not known.
  */
-const ends = new ExprMemo()
+const ends = owned("loosened", new ExprMemo())
 const Endless = 0x3fffffff
 
 /**

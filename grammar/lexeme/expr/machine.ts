@@ -9,6 +9,8 @@
  * - over characters: the expression of a state is the equation "ε if it accepts, or a character of
  *   an edge followed by that edge's state", which is expanded on first use.
  */
+
+import { owned } from "../../tables.ts"
 import { concat, or } from "./build.ts"
 import { derivative, register, rowOf } from "./derivative.ts"
 import { at, Empty, type ExprId, intern, Kind, kindOf, length, Never, Nullable } from "./nodes.ts"
@@ -119,12 +121,12 @@ export interface ByteMachine {
 
 export type Machine = ByteMachine | CharacterMachine
 
-const machines: Machine[] = []
+const known = owned("machines", { machines: [] as Machine[] }, { entryBytes: 1_000 })
 
 /** Returns the language of `machine`, whose answers must never change. */
 export function machineExpr(machine: Machine): ExprId {
-  machines.push(machine)
-  return stateExpr(machines.length - 1, machine.start)
+  known.machines.push(machine)
+  return stateExpr(known.machines.length - 1, machine.start)
 }
 
 /** Returns the language of another state of the machine of `id`. */
@@ -133,7 +135,7 @@ export function machineFrom(id: ExprId, state: number): ExprId {
 }
 
 function stateExpr(index: number, state: number): ExprId {
-  return intern([Kind.Machine, index, state], machines[index].isAccepting(state) ? Nullable : 0)
+  return intern([Kind.Machine, index, state], known.machines[index].isAccepting(state) ? Nullable : 0)
 }
 
 register(Kind.Machine, {
@@ -155,7 +157,7 @@ register(Kind.Machine, {
  */
 function machineRow(id: ExprId): number[] | null {
   const index = at(id, 1)
-  const machine = machines[index]
+  const machine = known.machines[index]
   const row: number[] = []
   const tail = machine.tail?.(at(id, 2)) ?? null
   if (tail !== null) {
@@ -175,7 +177,7 @@ function machineRow(id: ExprId): number[] | null {
 /** Returns the right side of the equation of a machine's state that has no row. */
 function unfoldMachine(id: ExprId): ExprId {
   const index = at(id, 1)
-  const machine = machines[index]
+  const machine = known.machines[index]
   if ("row" in machine) throw new Error("internal: a machine over bytes has no equations")
   const parts = machine.edges(at(id, 2)).map(({ set, next }) => concat(set, stateExpr(index, next)))
   if (machine.isAccepting(at(id, 2))) parts.push(Empty)
@@ -201,7 +203,7 @@ interface MachineOverlay {
 export function machineOverlay(id: ExprId): MachineOverlay | null {
   if (kindOf(id) !== Kind.Machine) return null
   const [index, state] = [at(id, 1), at(id, 2)]
-  const machine = machines[index]
+  const machine = known.machines[index]
   const tail = machine.tail?.(state) ?? null
   if (tail !== null) {
     const next = (byte: number) => {
@@ -231,7 +233,7 @@ export function machineOverlay(id: ExprId): MachineOverlay | null {
 /** Returns the `FreeBytes` of a machine's state, or null. */
 export function machineFree(id: ExprId): FreeBytes | null {
   if (kindOf(id) !== Kind.Machine) return null
-  return machines[at(id, 1)].free?.(at(id, 2)) ?? null
+  return known.machines[at(id, 1)].free?.(at(id, 2)) ?? null
 }
 
 /**
@@ -239,13 +241,13 @@ export function machineFree(id: ExprId): FreeBytes | null {
  * null.
  */
 export function machineEnding(id: ExprId): readonly number[] | null {
-  const machine = machines[at(id, 1)]
+  const machine = known.machines[at(id, 1)]
   return "row" in machine ? (machine.ending?.(at(id, 2)) ?? null) : null
 }
 
 /** Returns the lengths of what a machine accepts from a state, if it knows them; otherwise null. */
 export function machineLengths(id: ExprId): TextLengths | null {
-  return machines[at(id, 1)].lengths?.(at(id, 2)) ?? null
+  return known.machines[at(id, 1)].lengths?.(at(id, 2)) ?? null
 }
 
 /**
@@ -253,7 +255,7 @@ export function machineLengths(id: ExprId): TextLengths | null {
  * `id`.
  */
 export function clampedMachine(id: ExprId, bound: number): ExprId {
-  const machine = machines[at(id, 1)]
+  const machine = known.machines[at(id, 1)]
   if (!("row" in machine) || machine.clamp === undefined) return id
   return stateExpr(at(id, 1), machine.clamp(at(id, 2), bound))
 }

@@ -8,6 +8,7 @@
  * expression that must follow, which is again a `Set` or ε. So a derivative is a look-up.
  */
 import { grown, TupleTable } from "../../intern.ts"
+import { owned } from "../../tables.ts"
 
 /** Dense id of an expression; 0 = ∅, 1 = ε. */
 export type ExprId = number
@@ -71,24 +72,24 @@ export const Universe = 16
 /** Flags that an operator takes over from its operands. */
 export const Inherited = Asserts | LooksBack
 
-const table = new TupleTable()
-let flagsOf: Uint8Array = new Uint8Array(1024)
+const table = owned("expressions", new TupleTable())
+const facts = owned("expressions", { flags: new Uint8Array(1024) })
 
 table.intern([Kind.Never])
 table.intern([Kind.Empty])
-flagsOf[Empty] = Nullable
+facts.flags[Empty] = Nullable
 
 /** Returns the id of `tuple`. `flags` are its facts, used only if it is new. */
 export function intern(tuple: readonly number[], flags: number): ExprId {
   const before = table.count
   // Makes room first. If an allocation failed later, the expression would stay without its flags.
-  if (before >= flagsOf.length) {
-    const more = new Uint8Array(2 * flagsOf.length)
-    more.set(flagsOf)
-    flagsOf = more
+  if (before >= facts.flags.length) {
+    const more = new Uint8Array(2 * facts.flags.length)
+    more.set(facts.flags)
+    facts.flags = more
   }
   const id = table.intern(tuple)
-  if (id === before) flagsOf[id] = flags
+  if (id === before) facts.flags[id] = flags
   return id
 }
 
@@ -114,16 +115,16 @@ export function members(id: ExprId): ExprId[] {
 }
 
 export function flags(id: ExprId): number {
-  return flagsOf[id]
+  return facts.flags[id]
 }
 
 export function isNullable(id: ExprId): boolean {
-  return (flagsOf[id] & Nullable) !== 0
+  return (facts.flags[id] & Nullable) !== 0
 }
 
 /** Returns whether ε is in the language whatever surrounds it. */
 export function isSurelyNullable(id: ExprId): boolean {
-  return (flagsOf[id] & (Nullable | Asserts | LooksBack)) === Nullable
+  return (facts.flags[id] & (Nullable | Asserts | LooksBack)) === Nullable
 }
 
 /** Returns the count of expressions made so far in this process. */
@@ -134,11 +135,6 @@ export function exprCount(): number {
 /** Returns how many integers all expressions of this process take. */
 export function exprWords(): number {
   return table.offsets[table.count]
-}
-
-/** Returns the bytes of all expressions, their flags included. */
-export function exprBytes(): number {
-  return table.bytes + flagsOf.length
 }
 
 /** A memo from expressions to non-negative integers, -1 = unknown. Only grows. */

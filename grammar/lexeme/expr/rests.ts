@@ -8,6 +8,7 @@
  * their own shortest texts count, and those of the operands of an intersection.
  */
 import { fixedBounds, limitError } from "../../errors.ts"
+import { owned } from "../../tables.ts"
 import { at, type ExprId, ExprMemo, Kind, kindOf, length } from "./nodes.ts"
 import { rawTexts } from "./shortest.ts"
 
@@ -24,7 +25,7 @@ export function checkRests(expr: ExprId): void {
 /** No text of an expression is that long. Larger needs become this one. */
 const MaxNeed = 0x3fffffff
 
-const known = new ExprMemo()
+const known = owned("rests", new ExprMemo())
 
 /**
  * Returns a lower bound on the bytes that are needed after some prefix; 0 if unknown. O(the

@@ -10,42 +10,44 @@
 import { checkTime } from "../../deadline.ts"
 import { TupleTable } from "../../intern.ts"
 import { limitError } from "../../refusal.ts"
+import { owned } from "../../tables.ts"
 import { concat } from "./build.ts"
 import { at, Empty, type ExprId, ExprMemo, exprBounds, exprWords, Kind, kindOf, Never } from "./nodes.ts"
 import { pushRange } from "./sets.ts"
 
-/** Rows by id. Bytes that are left out lead to ∅. */
-let rows = new TupleTable()
-/** Id of the row of each expression. */
-let rowIds = new ExprMemo()
-
-/** Returns the bytes of all rows, which `forgetDerivatives` frees. */
-export function derivativeBytes(): number {
-  return rows.bytes + rowIds.bytes
-}
+const memo = owned(
+  "derivatives",
+  {
+    /** Rows by id. Bytes that are left out lead to ∅. */
+    rows: new TupleTable(),
+    /** Id of the row of each expression. */
+    ids: new ExprMemo(),
+  },
+  { forget: forgetDerivatives },
+)
 
 /** Forgets all rows. They are made again on demand, from the same expressions. */
-export function forgetDerivatives(): void {
-  const [table, memo] = [new TupleTable(), new ExprMemo()]
-  rows = table
-  rowIds = memo
+function forgetDerivatives(): void {
+  const [table, ids] = [new TupleTable(), new ExprMemo()]
+  memo.rows = table
+  memo.ids = ids
 }
 
 /** Returns the id of the row of `id`, or -1 if it has not been made. */
 export function knownRow(id: ExprId): number {
-  return rowIds.get(id)
+  return memo.ids.get(id)
 }
 
 /** Returns the ranges and targets of a row. Valid until the next row is made. */
 export function rangesOf(row: number): Int32Array {
-  return rows.view(row)
+  return memo.rows.view(row)
 }
 
 /** Returns the target of `byte` in a row. */
 export function targetAt(row: number, byte: number): ExprId {
-  const { values } = rows
-  const end = rows.offsets[row + 1]
-  for (let i = rows.offsets[row]; i < end; i += 2) {
+  const { values } = memo.rows
+  const end = memo.rows.offsets[row + 1]
+  for (let i = memo.rows.offsets[row]; i < end; i += 2) {
     const range = values[i]
     if (byte <= range >>> 8) return byte >= (range & 0xff) ? values[i + 1] : Never
   }
@@ -54,7 +56,7 @@ export function targetAt(row: number, byte: number): ExprId {
 
 /** Returns the id of a row that is given as its ranges and targets. */
 export function addRow(row: readonly number[]): number {
-  return rows.intern(row)
+  return memo.rows.intern(row)
 }
 
 /** Stands for a row that needs others, which come first; then the rule is run again. */
@@ -75,10 +77,10 @@ export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
       checkTime()
       const last = wanted[wanted.length - 1]
       // The row exists already if two expressions waited for it.
-      const earlier = rowIds.get(last)
+      const earlier = memo.ids.get(last)
       const row = earlier < 0 ? rule(last) : earlier
       if (row === Waiting) continue
-      rowIds.set(last, row)
+      memo.ids.set(last, row)
       wanted.pop()
       if (wanted.length === start) return row
       if (exprWords() > bound) {
@@ -96,13 +98,13 @@ export function makeRow(id: ExprId, rule: (id: ExprId) => number): number {
  */
 export function combine(ids: readonly ExprId[], by: (targets: readonly ExprId[]) => ExprId): number {
   const before = wanted.length
-  for (const id of ids) if (rowIds.get(id) < 0) wanted.push(id)
+  for (const id of ids) if (memo.ids.get(id) < 0) wanted.push(id)
   if (wanted.length > before) return Waiting
-  const { offsets, values } = rows
+  const { offsets, values } = memo.rows
   const cursors: number[] = []
   const ends: number[] = []
   for (const id of ids) {
-    const row = rowIds.get(id)
+    const row = memo.ids.get(id)
     cursors.push(offsets[row])
     ends.push(offsets[row + 1])
   }
@@ -129,7 +131,7 @@ export function combine(ids: readonly ExprId[], by: (targets: readonly ExprId[])
     if (isLive) pushRange(row, byte, hi, by(targets))
     byte = hi + 1
   }
-  return rows.intern(row)
+  return memo.rows.intern(row)
 }
 
 /** The least byte that continues a character. */

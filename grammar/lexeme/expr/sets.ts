@@ -7,6 +7,7 @@
  * their targets. Neighbours with equal targets are joined, and ∅ is left out. Set nodes and
  * derivatives are both rows.
  */
+import { owned } from "../../tables.ts"
 import { at, Empty, type ExprId, intern, Kind, kindOf, length, Never } from "./nodes.ts"
 
 /** Appends `[lo, hi] → target` to a row. Joins it to an equal neighbour. */
@@ -32,11 +33,11 @@ export function byteRange(lo: number, hi: number): ExprId {
   return makeSet([lo | (hi << 8), Empty])
 }
 
-const singles: ExprId[] = []
+const known = owned("bytes", { singles: [] as ExprId[] })
 
 export function oneByte(byte: number): ExprId {
-  singles[byte] ??= byteRange(byte, byte)
-  return singles[byte]
+  known.singles[byte] ??= byteRange(byte, byte)
+  return known.singles[byte]
 }
 
 /** First and last code point, lead byte mask, count of continuation bytes; by UTF-8 length. */

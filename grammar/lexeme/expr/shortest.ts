@@ -10,6 +10,7 @@
  */
 import { checkTime } from "../../deadline.ts"
 import { fixedBounds, limitError } from "../../errors.ts"
+import { owned } from "../../tables.ts"
 import { derivative, derivativeRow } from "./derivative.ts"
 import { isNever } from "./emptiness.ts"
 import { machineEnding, machineLengths } from "./machine.ts"
@@ -62,7 +63,7 @@ export class ShortestTexts {
   /** Shape [256], bytes; at least 1. */
   readonly costs: Uint8Array
   /** By expression: 2 × cost + 1 if the cost is exact, otherwise 2 × a lower bound. */
-  private readonly known = new ExprMemo()
+  private readonly known = owned("shortest texts", new ExprMemo())
 
   constructor(costs: Uint8Array) {
     this.costs = costs

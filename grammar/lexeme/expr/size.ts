@@ -5,14 +5,15 @@
  * Each expression is walked once. The nodes that a walk has met are marked with the number of that
  * walk, so nothing is cleared between two walks.
  */
+import { owned } from "../../tables.ts"
 import { at, type ExprId, ExprMemo, Kind, kindOf, length } from "./nodes.ts"
 
 /** Largest exact size: a walk ends after this many nodes. */
 export const MaxSize = 4_096
 
-const sizes = new ExprMemo()
+const sizes = owned("sizes", new ExprMemo())
 /** By node: the walk that met it last. */
-const marks = new ExprMemo()
+const marks = owned("sizes", new ExprMemo())
 let walks = 0
 /** Nodes that the walk has met. */
 const met = new Int32Array(MaxSize + 1)

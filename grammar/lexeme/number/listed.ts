@@ -9,6 +9,8 @@
  * written so far, without leading zeros, must be a prefix of δ followed by zeros. The values for
  * which it is are a range of the list, and the exponent makes up for the position of the point.
  */
+
+import { owned } from "../../tables.ts"
 import type { Decimal } from "./decimal.ts"
 import { noSpans, type Part, Point, type Span } from "./part.ts"
 
@@ -18,11 +20,11 @@ const FewTexts = 4
 // Character codes, by symbol.
 const codes = "0123456789-+.e"
 
-const listIds = new Map<string, number>()
+const lists = owned("number lists", { ids: new Map<string, number>() }, { entryBytes: 500 })
 
 function listIdOf(content: string): number {
-  const id = listIds.get(content) ?? listIds.size
-  listIds.set(content, id)
+  const id = lists.ids.get(content) ?? lists.ids.size
+  lists.ids.set(content, id)
   return id
 }
 

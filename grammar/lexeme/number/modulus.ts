@@ -11,6 +11,8 @@
  * them (Crittenden, Vanden Eynden 1970), and the class of 1 is never covered as long as no Ni
  * divides M.
  */
+
+import { owned } from "../../tables.ts"
 import { adjusted, compare, type Decimal, makeDecimal, scaledTo, subtract, zero } from "./decimal.ts"
 
 export interface Modulus {
@@ -32,16 +34,16 @@ export interface Interval {
   readonly hiOpen: boolean
 }
 
-const known = new Map<string, Modulus>()
+const known = owned("moduli", { moduli: new Map<string, Modulus>() }, { entryBytes: 300 })
 
 function makeModulus(odd: bigint, twos: number, fives: number): Modulus {
   const key = `${odd.toString(16)}*${twos}*${fives}`
-  let modulus = known.get(key)
+  let modulus = known.moduli.get(key)
   if (modulus === undefined) {
     const exponent = Math.min(twos, fives)
     const digits = odd * 2n ** BigInt(twos - exponent) * 5n ** BigInt(fives - exponent)
     modulus = { odd, twos, fives, key, value: makeDecimal(digits, exponent) }
-    known.set(key, modulus)
+    known.moduli.set(key, modulus)
   }
   return modulus
 }

@@ -34,6 +34,8 @@ import { fixedPart, scientificPart } from "./significand.ts"
 
 export { anyNumber, type NumberCell, pointCell } from "./cell.ts"
 
+import { owned } from "../../tables.ts"
+
 export type NumberPolicy = "plain" | "json"
 
 const Dead = 0
@@ -394,4 +396,4 @@ function listed(values: readonly Decimal[], notDigits: boolean): Part | null {
 /**
  * The one table of number states. It only grows; equal languages of different schemas share states.
  */
-export const numbers = new Numbers()
+export const numbers = owned("numbers", new Numbers(), { entryBytes: 250 })

@@ -16,6 +16,8 @@
  * schema. The part still holds one S as a witness. The witness decides whether anything can follow,
  * with the same result for every S of an equal key.
  */
+
+import { owned } from "../../tables.ts"
 import { ownText } from "../../utf8.ts"
 import type { Half } from "./cell.ts"
 import { decimalKey, makeHalf } from "./cell.ts"
@@ -476,16 +478,16 @@ function restText({ lo, loOpen, hi, hiOpen }: Interval, significand: bigint, pla
 /** Returns the moduli, and the residue modulo the least integer that all of them divide. */
 function residueText(significand: bigint, multiple: Modulus, excluded: readonly Modulus[]): string {
   const key = `${multiple.key}/${excluded.map((modulus) => modulus.key).join()}`
-  let period = periods.get(key)
+  let period = known.periods.get(key)
   if (period === undefined) {
     const { digits, exponent } = [multiple, ...excluded].reduce(lcm, one).value
     period = digits * 10n ** BigInt(exponent)
-    periods.set(key, period)
+    known.periods.set(key, period)
   }
   return `${key}/${significand % period}`
 }
 
-const periods = new Map<string, bigint>()
+const known = owned("moduli", { periods: new Map<string, bigint>() }, { entryBytes: 100 })
 
 /** Returns the least E for which value·10^E is a multiple; Infinity if there is none. */
 function firstExponent(modulus: Modulus, value: Decimal): number {

@@ -11,6 +11,7 @@
  * Content 0 is dead. Every other content still accepts some text.
  */
 import { QuadTable } from "../../intern.ts"
+import { owned } from "../../tables.ts"
 import type { Reach } from "../expr/clamp.ts"
 import { canHaveLength, lengthThreshold, Unbounded } from "../expr/counter.ts"
 import { type ExprId, exprs } from "../expr/expr.ts"
@@ -43,16 +44,11 @@ export const NamesKind = 1
 export const LengthKind = 2
 
 /** [kind, a, b, c]. Id 0 is the dead content. */
-const table = new QuadTable()
+const table = owned("contents", new QuadTable())
 table.intern(-1, 0, 0, 0)
 
-/** Returns the bytes of all contents. */
-export function contentBytes(): number {
-  return table.bytes
-}
-
 /** Whether names over a base accept any text, unless that is obvious. */
-const holdText = new Map<number, boolean>()
+const results = owned("contents", { holdText: new Map<number, boolean>() })
 
 /** Returns the texts of `expr`. */
 export function exprContent(expr: ExprId): number {
@@ -64,10 +60,10 @@ export function namesContent(names: number, base: number): number {
   if (names === NoNames) return base
   const id = table.intern(NamesKind, names, base, 0)
   if (base === anyContent || hasUsableName(names)) return id
-  let holds = holdText.get(id)
+  let holds = results.holdText.get(id)
   if (holds === undefined) {
     holds = hasText(names, base)
-    holdText.set(id, holds)
+    results.holdText.set(id, holds)
   }
   return holds ? id : NoContent
 }

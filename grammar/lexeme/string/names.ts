@@ -26,7 +26,6 @@ export {
   nameBytes,
   nameChild,
   nameNodeCount,
-  nameTableBytes,
   nameTag,
 } from "./namenodes.ts"
 

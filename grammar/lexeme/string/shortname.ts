@@ -1,5 +1,6 @@
 /** The cheapest names of a trie, and the cheapest text that is none of its names. */
 import { grown } from "../../intern.ts"
+import { owned } from "../../tables.ts"
 import type { Completion } from "../completion.ts"
 import { ExcludedTag, linkByte, NoNames, nameBytes, nameChild, nameNodeCount, nameTag } from "./names.ts"
 
@@ -9,17 +10,17 @@ const NoName = 0x3fffffff
 /**
  * Cost of the cheapest usable name of each node that was computed so far, by the costs of bytes.
  */
-const known = new Map<Uint8Array, { values: Int32Array; count: number }>()
+const known = owned("shortest names", { least: new Map<Uint8Array, { values: Int32Array; count: number }>() })
 
 /**
  * Returns the cost of the cheapest usable name of `node`; more than any text costs if there is
  * none.
  */
 export function leastName(node: number, costs: Uint8Array): number {
-  let least = known.get(costs)
+  let least = known.least.get(costs)
   if (least === undefined) {
     least = { values: new Int32Array(1024), count: 0 }
-    known.set(costs, least)
+    known.least.set(costs, least)
   }
   if (node < least.count) return least.values[node]
   // Children have lower numbers than their parents, so this computes each node once, in order,

@@ -11,6 +11,7 @@
  * the content accepts some character that it can spell.
  */
 
+import { owned } from "../../tables.ts"
 import type { ClampedKind } from "../clamp.ts"
 import type { CompletedKind, Completion } from "../completion.ts"
 import type { ExprId } from "../expr/expr.ts"
@@ -222,13 +223,13 @@ function expandBody(policy: number, content: number, row: Row): void {
     return
   }
   const contents = contentsAfter(content)
-  anyContents ??= contentsAfter(anyContent)
-  if (content !== anyContent && isNearlyAny(contents, anyContents)) {
+  plain.contents ??= contentsAfter(anyContent)
+  if (content !== anyContent && isNearlyAny(contents, plain.contents)) {
     // A text with few exceptions: the row is the plain string's except along the exceptions.
     row.base = state(mode, anyContent)
     row.bytes = []
     for (let byte = 0x20; byte < 256; byte++) {
-      if (contents[byte] === anyContents[byte] && byte !== Quote && byte !== Slash) continue
+      if (contents[byte] === plain.contents[byte] && byte !== Quote && byte !== Slash) continue
       row.bytes.push(byte)
       row.targets[byte] = state(mode, contents[byte])
     }
@@ -283,7 +284,7 @@ function escapesAscii(policy: number, contents: Int32Array): boolean {
 }
 
 /** Contents of the plain text after each byte, made on demand. Shape [256], contents. */
-let anyContents: Int32Array | null = null
+const plain = owned("plain text", { contents: null as Int32Array | null })
 
 /** Returns a copy of the contents after each byte of `content`. Shape [256], contents. */
 function contentsAfter(content: number): Int32Array {

@@ -11,6 +11,7 @@ import type { ObjectSpec } from "../../json/object/objectspec.ts"
 import { checkReach } from "../../json/reach.ts"
 import { whyEmpty } from "../../json/reason.ts"
 import type { KeywordNote } from "../../report.ts"
+import { owned } from "../../tables.ts"
 import { quotedArguments } from "./quoted.ts"
 import type { Tool } from "./tools.ts"
 
@@ -45,8 +46,11 @@ const MaxKnown = 1 << 20
  * Cache of recently opened schemas, by everything that they depend on. Requests with the same tool
  * share its language.
  */
-const known = new Map<string, OpenObjects>()
-let knownLength = 0
+const known = owned(
+  "opened schemas",
+  { objects: new Map<string, OpenObjects>(), keyLength: 0 },
+  { entryBytes: 20_000 },
+)
 
 /**
  * Opens the schema of `tool`. An equal schema that was opened before is cached (0.03 instead of 0.6
@@ -71,18 +75,18 @@ function notesOf(tool: Tool, { language, root }: OpenSchema): KeywordNote[] {
 
 function openArgumentObjects(schema: unknown, options: ArgumentOptions): OpenObjects {
   const key = keyOf(schema, options)
-  const before = key === null ? undefined : known.get(key)
+  const before = key === null ? undefined : known.objects.get(key)
   if (before !== undefined) return before
   const open = openSchema(schema, { ...options, isArguments: true })
   if (options.isChecked !== true) checkReach(open)
   const objects = { ...open, specs: open.language.objectsOf(open.value) }
   if (key === null || key.length > MaxKnown) return objects
-  if (knownLength + key.length > MaxKnown) {
-    known.clear()
-    knownLength = 0
+  if (known.keyLength + key.length > MaxKnown) {
+    known.objects.clear()
+    known.keyLength = 0
   }
-  known.set(key, objects)
-  knownLength += key.length
+  known.objects.set(key, objects)
+  known.keyLength += key.length
   return objects
 }
 

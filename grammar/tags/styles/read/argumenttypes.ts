@@ -11,6 +11,7 @@ import { matchesText } from "../../../lexeme/expr/finite.ts"
 import { rawLexeme } from "../../../lexeme/raw.ts"
 import { lexemes } from "../../../lexeme/table.ts"
 import { DeadState, States } from "../../../state.ts"
+import { currentWorld, enter, owned } from "../../../tables.ts"
 import { utf8 } from "../../../utf8.ts"
 import { type ArgumentOptions, type Arguments, jsonArguments, openArguments } from "../arguments.ts"
 import type { Tool } from "../tools.ts"
@@ -19,22 +20,23 @@ import type { Tool } from "../tools.ts"
 const anySpelling = { order: "any", whitespace: "any", escapes: "json", numbers: "json" } as const
 
 /** Cache of types under default options, by tool; the least recently used entry is first. */
-const known = new Map<string, ArgumentTypes>()
+const known = owned("argument types", { types: new Map<string, ArgumentTypes>() }, { entryBytes: 20_000 })
 const maxKnown = 64
 
 /** Returns the types of a tool's arguments. Cached by tool. */
 export function argumentTypesOf(tool: Tool, options: Partial<ArgumentOptions>): ArgumentTypes {
   if (Object.keys(options).length > 0) return new ArgumentTypes(tool, options)
   const key = JSON.stringify([tool.name, tool.schema, tool.lark])
-  const types = known.get(key) ?? new ArgumentTypes(tool, options)
-  known.delete(key)
-  known.set(key, types)
-  if (known.size > maxKnown) known.delete(known.keys().next().value as string)
+  const types = known.types.get(key) ?? new ArgumentTypes(tool, options)
+  known.types.delete(key)
+  known.types.set(key, types)
+  if (known.types.size > maxKnown) known.types.delete(known.types.keys().next().value as string)
   return types
 }
 
 export class ArgumentTypes {
   private readonly args: Arguments
+  private readonly world = currentWorld()
   private madeStates: States | null = null
 
   constructor(tool: Tool, options: Partial<ArgumentOptions>) {
@@ -52,6 +54,7 @@ export class ArgumentTypes {
    * schema.
    */
   typesOf(name: string): number {
+    enter(this.world)
     const { language } = this.args
     let types = 0
     for (const value of this.valuesOf(name)) {
@@ -64,12 +67,14 @@ export class ArgumentTypes {
 
   /** Returns whether the argument may be any string. */
   isAnyString(name: string): boolean {
+    enter(this.world)
     const { language } = this.args
     return this.valuesOf(name).every((value) => (language.plainTypes(value).all & Types.string) !== 0)
   }
 
   /** Returns whether the argument can be this string in some branch of the schema. */
   takesString(name: string, text: string): boolean {
+    enter(this.world)
     const { strings } = this.args.language.scalars
     return this.valuesOf(name).some(
       (value) => lexemes.tagAfter(rawLexeme(strings.content(value)), utf8(text)) !== 0,
@@ -88,6 +93,7 @@ export class ArgumentTypes {
 
   /** Returns whether the tool accepts these arguments. */
   accepts(json: string): boolean {
+    enter(this.world)
     this.madeStates ??= new States(jsonArguments(this.args))
     const states = this.madeStates
     const state = states.advance(states.start, utf8(json))
