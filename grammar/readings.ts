@@ -126,17 +126,16 @@ export class Readings {
 
   /** Returns whether both stacks are the same but below their top frame. */
   private readsAlike(stack: number, other: number): boolean {
-    if (stack === other) return true
     const { stacks } = this
-    if (stack === EmptyStack || other === EmptyStack || !this.unites) return false
     return (
-      stacks.frameId(stack) === stacks.frameId(other) &&
-      stacks.captureCount(stack) === stacks.captureCount(other)
+      this.keyOf(stack) === this.keyOf(other) && stacks.captureCount(stack) === stacks.captureCount(other)
     )
   }
 
+  /** Returns the top frame, or a negative number for a stack that is united with no other. */
   private keyOf(stack: number): number {
-    return this.unites ? this.stacks.frameId(stack) : stack
+    const frame = this.unites ? this.stacks.frameId(stack) : -1
+    return frame < 0 ? -1 - stack : frame
   }
 
   /** Returns whether the top of `stack` reads without knowing the text. */
