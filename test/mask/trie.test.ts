@@ -7,9 +7,9 @@ import { anyContent, lengthContent } from "../../grammar/lexeme/string/content.t
 import { stringLexeme } from "../../grammar/lexeme/string/string.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
-import { Vocabulary } from "../../mask/index.ts"
 import { compareBytes, type Found, TokenTrie } from "../../mask/trie.ts"
-import { childrenOf } from "../support/oracle.ts"
+import { Vocabulary } from "../../mask/vocabulary.ts"
+import { childrenOf } from "../support/trie.ts"
 
 const encoder = new TextEncoder()
 const tokenOf = fc.oneof(

@@ -9,7 +9,6 @@
 import { concatenate } from "../../grammar/bytes.ts"
 import { type CompileOptions, compile, type GrammarInput } from "../../grammar/index.ts"
 import { bindGrammar, isAllowed, Matcher, type TokenMachine, Vocabulary } from "../../mask/index.ts"
-import { Stride, type TokenTrie } from "../../mask/trie.ts"
 import { type Alphabet, jsonTexts, smallAlphabet, stringsOver } from "./oracle/texts.ts"
 import { Validator } from "./validate.ts"
 
@@ -369,11 +368,4 @@ export function allowedIds(mask: Uint32Array, width: number): number[] {
 export function acceptsText(fsm: TokenMachine, text: string): boolean {
   const matcher = new Matcher(fsm)
   return matcher.acceptBytes(encoder.encode(text)) && matcher.isAccepting()
-}
-
-/** The children of a trie node, ascending. */
-export function childrenOf(trie: TokenTrie, node: number): number[] {
-  const children: number[] = []
-  for (let child = node + Stride; child < trie.end(node); child = trie.end(child)) children.push(child)
-  return children
 }

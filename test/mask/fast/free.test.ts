@@ -9,7 +9,7 @@ import { RootList } from "../../../mask/lists.ts"
 import { LocalMasks } from "../../../mask/local.ts"
 import { writeRecipe } from "../../../mask/recipe.ts"
 import { Vocabulary } from "../../../mask/vocabulary.ts"
-import { childrenOf } from "../../support/oracle.ts"
+import { childrenOf } from "../../support/trie.ts"
 
 const encoder = new TextEncoder()
 const letters = "abeyz019-XN"
