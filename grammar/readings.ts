@@ -126,16 +126,17 @@ export class Readings {
 
   /** Returns whether both stacks are the same but below their top frame. */
   private readsAlike(stack: number, other: number): boolean {
+    if (stack === other) return true
     const { stacks } = this
+    if (stack === EmptyStack || other === EmptyStack || !this.unites) return false
     return (
-      this.keyOf(stack) === this.keyOf(other) && stacks.captureCount(stack) === stacks.captureCount(other)
+      stacks.frameId(stack) === stacks.frameId(other) &&
+      stacks.captureCount(stack) === stacks.captureCount(other)
     )
   }
 
-  /** Returns the top frame, or a negative number for a stack that is united with no other. */
   private keyOf(stack: number): number {
-    const frame = this.unites ? this.stacks.frameId(stack) : -1
-    return frame < 0 ? -1 - stack : frame
+    return this.unites ? this.stacks.frameId(stack) : stack
   }
 
   /** Returns whether the top of `stack` reads without knowing the text. */

@@ -271,13 +271,3 @@ test.each([3, 40])(
     }).toThrow(/is above the bound/)
   },
 )
-
-test("two unions are not united as threads are added: their members would be more than allowed", () => {
-  const stacks = new StackTable()
-  const tops = Array.from({ length: 4 }, () => stacks.push(EmptyStack, new TestFrame()))
-  const readings = new Readings(stacks, true)
-  readings.add(7, stacks.unite(tops[0], tops[1]), 0)
-  expect(readings.add(7, stacks.unite(tops[2], tops[3]), 0)).toBe(true)
-  expect(readings.add(7, stacks.unite(tops[2], tops[3]), 0)).toBe(false)
-  expect(readings.used).toBe(6)
-})
