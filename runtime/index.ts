@@ -51,6 +51,9 @@ export {
   Vocabulary,
 } from "../mask/index.ts"
 export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
+export type { Answer, DecideOptions, Decisions } from "./decisions/decide.ts"
+export type { DecisionInput } from "./decisions/prompt.ts"
+export type { ChoiceQuestion, PredicateQuestion, Question, ScoreQuestion } from "./decisions/questions.ts"
 export type { Batch } from "./engine/batch.ts"
 export type { SearchOptions } from "./engine/beamoptions.ts"
 export { Engine, type ModelInfo } from "./engine/engine.ts"

@@ -17,12 +17,12 @@ import type { ReadRequest } from "./request.ts"
 import type { TakeToken } from "./sequence.ts"
 
 /**
- * Returns the logits that follow the given tokens of an answer, and the mask there; null if no
- * token may follow.
+ * Returns the logits that follow the given tokens of an answer, the mask there, and how many tokens
+ * before them another request had computed; null if no token may follow.
  */
 export type Probe = (
   written: readonly number[],
-) => Promise<{ logits: Float32Array; mask: Uint32Array } | null>
+) => Promise<{ logits: Float32Array; mask: Uint32Array; reusedCount: number } | null>
 
 /**
  * Returns the request for probes and answers, without the options that would add tokens by

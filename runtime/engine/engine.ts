@@ -14,6 +14,9 @@ import { onlyToken } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
 import { onAbort } from "../aborts.ts"
+import { type DecideHost, type DecideOptions, type Decisions, decide } from "../decisions/decide.ts"
+import type { DecisionInput } from "../decisions/prompt.ts"
+import type { Question } from "../decisions/questions.ts"
 import { AbortError, ModelError, RequestError, reasonOf, wrong } from "../errors.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
@@ -177,7 +180,17 @@ export class Engine {
   private async prepare(prompt: Prompt, options: GenerateOptions): Promise<Generation> {
     const { signal } = options
     const constraint = readConstraint(options)
-    const request = await readRequest(prompt, options, {
+    const request = await this.read(prompt, options, constraint)
+    if (request.beams) return this.search(request, request.beams, constraint, signal)
+    return this.open(request, constraint, signal)
+  }
+
+  private read(
+    prompt: Prompt,
+    options: GenerateOptions,
+    constraint: Constraint | null,
+  ): Promise<ReadRequest> {
+    return readRequest(prompt, options, {
       tokenizer: this.tokenizer,
       prompts: this.parts.prompts,
       contextLength: this.model.contextLength,
@@ -186,8 +199,6 @@ export class Engine {
       constraint,
       style: this.parts.style,
     })
-    if (request.beams) return this.search(request, request.beams, constraint, signal)
-    return this.open(request, constraint, signal)
   }
 
   /** Searches for the likeliest answers, then writes them. */
@@ -199,15 +210,9 @@ export class Engine {
   ): Promise<Generation> {
     const plain = searchedRequest(request)
     const { vocabulary } = this
-    // All probes share this one listener on the caller's signal.
-    const own = new AbortController()
-    setMaxListeners(0, own.signal)
-    const abort = (): void => own.abort(signal?.reason)
-    signal?.addEventListener("abort", abort, { once: true })
-    const probe: Probe = (written) => this.probe(plain, written, own.signal)
-    const found = await searchBeams(plain, beams, { vocabulary, probe }).finally(() =>
-      signal?.removeEventListener("abort", abort),
-    )
+    const { own, release } = ownSignal(signal)
+    const probe: Probe = (written) => this.probe(plain, written, own)
+    const found = await searchBeams(plain, beams, { vocabulary, probe }).finally(release)
     if (found.length === 0) throw new RequestError("invalid_value", "use_beam_search: no text was found", "n")
     return this.open({ ...plain, count: found.length }, constraint, signal, found.map(writes))
   }
@@ -242,7 +247,7 @@ export class Engine {
         contextLength: this.model.contextLength,
         choice: 0,
         take: (logits, { mask }) => {
-          seen = { logits: logits.slice(), mask: mask!.slice() }
+          seen = { logits: logits.slice(), mask: mask!.slice(), reusedCount: sequence.reusedCount }
           return { token: onlyToken(mask!), status: "ok" }
         },
         emit: ({ type, ...event }) => {
@@ -441,6 +446,50 @@ export class Engine {
   }
 
   /**
+   * Returns the answers to questions about `input`, with exact probabilities: of writing the text
+   * of each option and ending, over all tokenisations, normalised over the options. The chat
+   * template renders the input and each question; docs/decisions.md has the text. Nothing is drawn.
+   * Costs one prefill, and one forward for each beginning of an option in tokens that the sums
+   * need. Rejects with RequestError before the first forward, and with one that names the options
+   * if they have too many spellings; with OptionError, AbortError and ModelError.
+   */
+  async decide(
+    input: DecisionInput,
+    questions: readonly Question[],
+    options: DecideOptions = {},
+  ): Promise<Decisions> {
+    const { signal } = options
+    if (signal?.aborted) throw reasonOf(new AbortError("", { cause: signal.reason }))
+    this.checkAlive()
+    this.checkLine(1)
+    // A failure of one question ends the others.
+    const { own, end, release } = ownSignal(signal)
+    try {
+      return await decide(this.deciding(own), input, questions, options)
+    } catch (error) {
+      end()
+      throw reasonOf(inOwnWords(error))
+    } finally {
+      release()
+    }
+  }
+
+  private deciding(signal: AbortSignal): DecideHost {
+    const { contextLength } = this.model
+    const { slotCount } = this.parts.model
+    return {
+      ...{ vocabulary: this.vocabulary, contextLength, slotCount },
+      prompt: async (messages, { templateOptions }) => {
+        const variables = { enable_thinking: false, ...templateOptions?.variables }
+        const template = { ...templateOptions, variables }
+        const ids = await promptIdsOf(messages, { templateOptions: template, signal }, this.parts.prompts)
+        const request = await this.read(ids, { raw: true, maxTokens: 1 }, null)
+        return { ids, look: async (written) => (await this.probe(request, written, signal))! }
+      },
+    }
+  }
+
+  /**
    * Runs the tool loop: the model answers, its calls are run, and it answers again, until it makes
    * no more calls. Rejects as `generate` does, and with RequestError if `maxSteps` is not a valid
    * number of steps.
@@ -636,6 +685,21 @@ export class Engine {
   private watchSignal(generation: Generation, signal: AbortSignal | undefined): void {
     void generation.result.then(onAbort(signal, () => this.cancel(generation)))
   }
+}
+
+/**
+ * Returns a signal that fires with the caller's, for many listeners; `end` fires it, and `release`
+ * detaches it from the caller's.
+ */
+function ownSignal(signal: AbortSignal | undefined): {
+  own: AbortSignal
+  end: () => void
+  release: () => void
+} {
+  const own = new AbortController()
+  setMaxListeners(0, own.signal)
+  const release = onAbort(signal, () => own.abort(signal?.reason))
+  return { own: own.signal, end: () => own.abort(), release }
 }
 
 /** Throws OptionError for an unknown option. */
