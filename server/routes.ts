@@ -7,6 +7,7 @@ import { retryHeaders } from "./errors.ts"
 import type { Metrics } from "./http/metrics.ts"
 import { chat } from "./openai/chat/chat.ts"
 import { completions } from "./openai/completions/completions.ts"
+import { decisions } from "./openai/decisions.ts"
 import type { ModelNames } from "./openai/models.ts"
 import type { EndpointOptions } from "./openai/request/endpoint.ts"
 import { countInput, createResponse } from "./openai/responses/create.ts"
@@ -54,6 +55,7 @@ export function routesOf(service: Service): Routes {
   return {
     "/v1/chat/completions": { POST: generate(chat) },
     "/v1/completions": { POST: generate(completions) },
+    "/v1/decisions": { POST: generate(decisions) },
     "/v1/messages": { POST: generate(messages) },
     "/v1/messages/count_tokens": { POST: answer(countTokens) },
     "/v1/responses": {

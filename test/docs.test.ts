@@ -49,6 +49,7 @@ test("the programs of masks.md print what it says", async () => {
 })
 
 test.each<[page: string, prints: RegExp]>([
+  ["decisions.md", /^billing [01]\.\d{3}\n$/],
   ["messages.md", /^\{"wet":\s*(true|false)\}\n$/],
   ["responses.md", /^\{ wet: (true|false) \}\n$/],
   ["tools.md", /^get_weather \{ city: '.*' \}\n\/city .*\n.*\n[1-3] steps\n$/s],

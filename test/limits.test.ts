@@ -4,6 +4,7 @@ import { Command } from "commander"
 import { expect, test } from "vitest"
 import { defaultLimits, fixedBounds } from "../grammar/errors.ts"
 import { refusals } from "../grammar/limits.ts"
+import { decisionBounds } from "../runtime/decisions/questions.ts"
 import { maxKeptBytes, maxKeptCount } from "../runtime/engine/compiled.ts"
 import { defaultWorkLimits } from "../runtime/guides/placement.ts"
 import { maxHeapMb, maxOwnedThreads } from "../runtime/guides/threads.ts"
@@ -88,6 +89,7 @@ test("the engine", () => {
       ...[maxStops, maxStopUnits, maxPatterns, maxPatternUnits, maxPattern],
       ...[biasCount, biasUnits, idCount, badWordCount, badWordUnits, badWordTokens],
       ...[breakers.breakerCount, breakers.breakerUnits, breakers.breakerTokens],
+      ...Object.values(decisionBounds),
     ].map(number),
   )
 })

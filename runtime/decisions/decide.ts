@@ -8,7 +8,7 @@
  */
 import { checkOptions, type Fields } from "../../grammar/options.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
-import { ModelError, RequestError } from "../errors.ts"
+import { ModelError, RequestError, wrong } from "../errors.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
 import { Gate } from "./gate.ts"
 import { type DecisionInput, promptOf } from "./prompt.ts"
@@ -74,7 +74,7 @@ export interface Decisions {
 }
 
 /** A prompt that is ready to be continued. */
-export interface Prompted {
+interface Prompted {
   readonly ids: readonly number[]
   /** Returns the logits after the prompt and the `written` tokens. Shape [V]. */
   look(written: readonly number[]): Promise<{ logits: Float32Array; reusedCount: number }>
@@ -167,7 +167,7 @@ function answerOf(question: Question, logprobs: readonly number[]): Answer {
 
 function checkInput(input: unknown): void {
   if (typeof input === "string" || (Array.isArray(input) && input.length > 0)) return
-  throw new RequestError("invalid_value", "input: it is not a text or a list of messages", "input")
+  throw wrong("input", "it is not a text or a list of messages")
 }
 
 /** Throws RequestError if a spelling of an option in single bytes does not fit into the context. */
@@ -194,9 +194,8 @@ function placed(error: unknown, path: string): unknown {
 function tooMany(index: number, question: Question): RequestError {
   const field = question.type === "score" ? "levels" : "choices"
   const path = `questions[${index}].${field}`
-  return new RequestError(
-    "invalid_value",
-    `${path}: their probabilities need more than the bound of ${decisionBounds.spellings} spellings: shorten them, and put long texts into descriptions`,
+  return wrong(
     path,
+    `their probabilities need more than the bound of ${decisionBounds.spellings} spellings: shorten them, and put long texts into descriptions`,
   )
 }

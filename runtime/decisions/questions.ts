@@ -4,7 +4,7 @@
  * Every question becomes a list of options, each with a text. The model's answer is one of these
  * texts and nothing else.
  */
-import { RequestError } from "../errors.ts"
+import { RequestError, wrong } from "../errors.ts"
 
 /** A question whose answer is the probability that the instructions are true. */
 export interface PredicateQuestion {
@@ -85,11 +85,11 @@ function checkQuestion(path: string, given: unknown): void {
   const question = objectAt(path, given)
   const { type } = question
   if (typeof type !== "string" || !Object.hasOwn(fieldsOf, type))
-    throw refused(`${path}.type`, `${shown(type)} is not predicate, choice or score`)
+    throw wrong(`${path}.type`, `${shown(type)} is not predicate, choice or score`)
   onlyFields(path, question, fieldsOf[type as Question["type"]])
   if (question.name !== undefined && question.name !== null) textAt(`${path}.name`, question.name)
   if (textAt(`${path}.instructions`, question.instructions).trim() === "")
-    throw refused(`${path}.instructions`, "it is empty: say what to decide")
+    throw wrong(`${path}.instructions`, "it is empty: say what to decide")
   if (type === "choice") checkOptions(`${path}.choices`, question.choices, "value")
   if (type === "score") checkOptions(`${path}.levels`, question.levels, "label")
 }
@@ -105,14 +105,14 @@ function checkOptions(path: string, given: unknown, key: "value" | "label"): voi
     const value = option[key]
     const isFlag = key === "value" && typeof value === "boolean"
     const text = isFlag ? String(value) : textAt(`${place}.${key}`, value)
-    if (text === "") throw refused(`${place}.${key}`, "it is empty: the model must write some text")
+    if (text === "") throw wrong(`${place}.${key}`, "it is empty: the model must write some text")
     if (text.length > decisionBounds.optionUnits) {
       const what = `${text.length} units are more than the bound of ${decisionBounds.optionUnits}`
-      throw refused(`${place}.${key}`, `${what}: put the long text into the description`)
+      throw wrong(`${place}.${key}`, `${what}: put the long text into the description`)
     }
     const first = texts.get(text)
     if (first !== undefined)
-      throw refused(`${place}.${key}`, `${shown(text)} is ${path}[${first}] too: leave one out`)
+      throw wrong(`${place}.${key}`, `${shown(text)} is ${path}[${first}] too: leave one out`)
     texts.set(text, index)
     const { description } = option
     if (description !== undefined && description !== null) textAt(`${place}.description`, description)
@@ -122,28 +122,24 @@ function checkOptions(path: string, given: unknown, key: "value" | "label"): voi
 function listAt(path: string, given: unknown, min: number, max: number): readonly unknown[] {
   if (Array.isArray(given) && given.length >= min && given.length <= max) return given
   const what = Array.isArray(given) ? `${given.length} members are not` : `${shown(given)} is not a list of`
-  throw refused(path, `${what} ${min} to ${max}`)
+  throw wrong(path, `${what} ${min} to ${max}`)
 }
 
 function objectAt(path: string, given: unknown): Readonly<Record<string, unknown>> {
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as never
-  throw refused(path, `${shown(given)} is not an object`)
+  throw wrong(path, `${shown(given)} is not an object`)
 }
 
 function textAt(path: string, given: unknown): string {
-  if (typeof given !== "string") throw refused(path, `${shown(given)} is not a string`)
-  if (!given.isWellFormed()) throw refused(path, "it has half of a surrogate pair: send whole characters")
+  if (typeof given !== "string") throw wrong(path, `${shown(given)} is not a string`)
+  if (!given.isWellFormed()) throw wrong(path, "it has half of a surrogate pair: send whole characters")
   return given
 }
 
 function onlyFields(path: string, given: object, fields: readonly string[]): void {
   const other = Object.keys(given).find((name) => !fields.includes(name))
   if (other !== undefined)
-    throw refused(`${path}.${other.slice(0, 80)}`, `there is no such field: use ${fields.join(", ")}`)
-}
-
-function refused(path: string, what: string): RequestError {
-  return new RequestError("invalid_value", `${path}: ${what}`, path)
+    throw wrong(`${path}.${other.slice(0, 80)}`, `there is no such field: use ${fields.join(", ")}`)
 }
 
 function shown(value: unknown): string {

@@ -16,7 +16,7 @@ import { ModelError } from "../errors.ts"
 import type { Spellings } from "./spellings.ts"
 
 /** Returns the logits that follow `written` tokens. Shape [V]. */
-export type Look = (written: readonly number[]) => Promise<Float32Array>
+type Look = (written: readonly number[]) => Promise<Float32Array>
 
 export interface SpelledOptions {
   readonly spellings: Spellings

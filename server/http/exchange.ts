@@ -49,8 +49,11 @@ export interface Followed {
   readonly promptTokens: number
   /** Number of tokens so far. */
   readonly completionTokens: number
-  readonly result: Promise<GenerateResult>
+  readonly result: Promise<Finished>
 }
+
+/** The part of a result that an exchange reads. */
+type Finished = Pick<GenerateResult, "choices"> & { readonly usage: Tokens }
 
 export class Exchange {
   readonly requestId: string
@@ -108,7 +111,7 @@ export class Exchange {
   }
 
   /** Records the failure of a stream, which occurs after its status was sent. */
-  private noteFailure({ choices }: GenerateResult, isAborted: boolean): void {
+  private noteFailure({ choices }: Finished, isAborted: boolean): void {
     if (this.refusal || isAborted) return
     const failed = choices.find(({ finishReason }) => finishReason === "error")
     if (failed) toHttpError(failed.error ?? new Error(), { noted: this.noted })
@@ -123,8 +126,8 @@ export class Exchange {
   }
 }
 
-function sumOf(results: readonly GenerateResult[]): Tokens {
-  const sum = (of: (usage: Usage) => number) => results.reduce((total, { usage }) => total + of(usage), 0)
+function sumOf(results: readonly Finished[]): Tokens {
+  const sum = (of: (usage: Tokens) => number) => results.reduce((total, { usage }) => total + of(usage), 0)
   return {
     promptTokens: sum((usage) => usage.promptTokens),
     cachedTokens: sum((usage) => usage.cachedTokens),

@@ -11,6 +11,7 @@ import { parseCount, parseMessages } from "../../anthropic/fields.ts"
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
 import { parseChat } from "../chat/schema.ts"
 import { parseCompletion } from "../completions/completionfields.ts"
+import { parseDecision } from "../decisionfields.ts"
 import { readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
@@ -23,6 +24,7 @@ const parsers = {
   countTokens: (body: RequestBody) => ({ count: parseCount(body), ...readOutput(body) }),
   responses: parseResponse,
   countResponse: parseCountResponse,
+  decisions: parseDecision,
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }

@@ -7,6 +7,7 @@
  * one table that docs/limits.md repeats. The checks read only lengths and leave types to the
  * parser: a value of the wrong type has no length here.
  */
+import { decisionBounds } from "../../../runtime/options.ts"
 import { invalid } from "../../errors.ts"
 import { isFields } from "./wire.ts"
 
@@ -42,6 +43,7 @@ const fieldBounds: readonly Bound[] = [
   row("model", "units", 256, "Use a name that /v1/models lists"),
   row("messages", "members", 4_096, "Send the latest ones"),
   row("input", "members", 4_096, "Send the latest items"),
+  row("questions", "members", decisionBounds.questions, "Send the others in a request of their own"),
   row("system", "members", 1_024, "Join the blocks"),
   row("stop", "members", 64, fewer),
   row("stop", "units in all", 4_096, "Send fewer or shorter stop strings"),

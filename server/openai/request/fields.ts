@@ -218,7 +218,7 @@ export function generationRequest(
 }
 
 /** Returns the first issue as a refusal. Its param is the path in the notation of code. */
-function fieldError(error: z.ZodError): Refusal {
+export function fieldError(error: z.ZodError): Refusal {
   const [issue] = error.issues
   const param = issue.path
     .map((step, i) => (typeof step === "number" ? `[${step}]` : `${i ? "." : ""}${String(step)}`))
