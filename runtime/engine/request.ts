@@ -43,6 +43,11 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    * the answer gets the rest of the context, and a warning says so. Default true.
    */
   strictMaxTokens?: boolean | null
+  /**
+   * Whether the answers give way: while a request without it waits, they get no slot. An answer
+   * that has a slot keeps it. Default false.
+   */
+  background?: boolean | null
   stop?: string | readonly string[] | null
   /**
    * Regular expressions: the answer ends before the first match in the written text. A match has at
@@ -147,6 +152,8 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
 }
 
 export interface ReadRequest {
+  /** Whether the answers wait behind those of other requests. */
+  readonly isBackground: boolean
   readonly promptIds: readonly number[]
   /** Whether the answer continues the prompt's text. */
   readonly continues: boolean
@@ -233,6 +240,7 @@ export async function readRequest(
   const walk = walkOf(read, options, { ...context, constraint, heals, forces })
   return {
     ...read,
+    isBackground: options.background ?? false,
     continues: options.raw ?? false,
     turn,
     walk: isConstrained || walk.stopRegexes.length > 0 ? walk : null,

@@ -49,6 +49,7 @@ export const generateFields = {
     addSpecialTokens: "boolean",
   },
   ...{
+    background: "boolean",
     schemaInPrompt: "boolean",
     fields: "boolean",
     confidence: "boolean",

@@ -107,8 +107,11 @@ export class Scheduler {
     return this.waiting.length + this.running.length > 0
   }
 
+  /** Adds the sequences of one request. Those of the background stay behind all others. */
   add(sequences: readonly Sequence[]): void {
-    this.waiting.push(...sequences)
+    const isLast = sequences[0]?.options.isBackground ?? false
+    const at = isLast ? -1 : this.waiting.findIndex(({ options }) => options.isBackground)
+    this.waiting.splice(at < 0 ? this.waiting.length : at, 0, ...sequences)
   }
 
   /** Removes a finished sequence and frees its slot; does nothing if the sequence is not here. */

@@ -83,6 +83,8 @@ type Ending = [finishReason: FinishReason, stopReason: string | number | null, m
 export interface SequenceOptions {
   readonly vocabulary: Vocabulary
   readonly promptIds: readonly number[]
+  /** Whether the answer waits behind those without it. */
+  readonly isBackground?: boolean
   /** Whether the answer continues the prompt's text. */
   readonly continues?: boolean
   /** The bytes of the prompt's end that the healed answer writes again. */

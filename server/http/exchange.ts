@@ -57,6 +57,7 @@ type Finished = Pick<GenerateResult, "choices"> & { readonly usage: Tokens }
 
 export class Exchange {
   readonly requestId: string
+  readonly isBackground: boolean
   /** Set when the request has passed the rate limits of its key. */
   admission: Admission | null = null
   private readonly request: Request
@@ -65,8 +66,10 @@ export class Exchange {
   private readonly followed: Followed[] = []
   private refusal: Refused | null = null
 
-  constructor(request: Request, endpoint: string) {
+  /** `isBackground`: whether its answers wait behind those of other requests. */
+  constructor(request: Request, endpoint: string, isBackground = false) {
     this.request = request
+    this.isBackground = isBackground
     this.endpoint = endpoint
     this.requestId = requestIdOf(request)
   }

@@ -67,12 +67,13 @@ export async function readRequest<E extends Endpoint>(
 export function engineOptions(
   { options, report, leftOut }: Pick<GenerationRequest, "options" | "report" | "leftOut">,
   { constraint, policies }: ConstraintRequest,
-  { compileMs, onLength, strictMaxTokens, strictTools }: EndpointOptions,
+  { compileMs, onLength, strictMaxTokens, strictTools, exchange }: EndpointOptions,
 ): GenerateOptions {
   if (strictTools) refuseLeftOut(leftOut)
   return {
     ...options,
     strictMaxTokens,
+    ...(exchange.isBackground && { background: true }),
     ...(constraint && { constraint: constraint.input }),
     limits: { compileMs },
     ...policies.compile,
