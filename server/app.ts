@@ -11,6 +11,8 @@ import { matchedRoutes } from "hono/route"
 import type { Engine } from "../runtime/index.ts"
 import { checkOptions, type Fields } from "../runtime/options.ts"
 import { isAnthropic, messagesErrorResponse } from "./anthropic/errors.ts"
+import type { BatchActions } from "./batches/routes.ts"
+import type { BatchStore } from "./batches/store.ts"
 import { errorResponse, Refusal } from "./errors.ts"
 import { checkKey, readKeys } from "./http/access.ts"
 import { type BodyLimits, defaultBodyLimits, HeldBytes } from "./http/body.ts"
@@ -76,6 +78,13 @@ export interface AppOptions extends ModelNameOptions {
    * Default: no bound.
    */
   rates?: RateOptions
+  /**
+   * Directory of files and batches. Unfinished batches in it are continued. Only one application at
+   * a time may use it. Default: a directory of this process, removed at its end.
+   */
+  dataDir?: string
+  /** Where files and batches are kept, in place of `dataDir`. */
+  batches?: BatchStore
   /** Receives one line for each request, when its reply is complete. */
   logger?: RequestLogger
   /** Whether `/metrics` needs no key. */
@@ -101,6 +110,7 @@ const appFields = {
   ...{ strictMaxTokens: "boolean", strictTools: "boolean" },
   maxWaiting: "number",
   rates: { fields: { requests: "number", tokens: "number" } satisfies Fields<RateOptions> },
+  ...{ dataDir: "text", batches: "any" },
   ...{ logger: "any", metricsPublic: "boolean", status: "function" },
 } as const satisfies Fields<AppOptions>
 
@@ -123,7 +133,12 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
     aliases: { apiKey: "apiKeys", alias: "aliases", maxBody: "bodyLimits" },
   })
   const apiKeys = readKeys(options.apiKeys ?? [])
-  const service = openService(engine, options)
+  const background = new WeakSet<Request>()
+  const answer = (request: Request): Response | Promise<Response> => {
+    background.add(request)
+    return app.fetch(request)
+  }
+  const service = openService(engine, options, { apiKeys, answer })
   const routes = routesOf(service)
   const paths = Object.keys(routes).map((path) => path.replace(/\{.*\}/, ""))
   const nothingAt = (c: Answer): Response => {
@@ -131,7 +146,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
     return failed(new Refusal("unknown_url", message, { hint: `This server has ${paths.join(", ")}` }), c)
   }
   const app = new Hono<Environment>()
-  app.use(recorded(service, options.logger))
+  app.use(recorded(service, background, options.logger))
   app.use(shared(options.cors ?? []))
   app.use(admitted(service, apiKeys, options))
   for (const [path, methods] of Object.entries(routes)) {
@@ -142,24 +157,55 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
     }
     app.all(path, (c) => {
       const { id } = c.req.param() as { id?: string }
-      const isKnown =
-        id === undefined || (path.startsWith("/v1/models") ? service.models.has(id) : isResponseId(id))
+      const isKnown = id === undefined || isKnownId(path, id, service)
       return isKnown ? refuseMethod(c, Object.keys(methods).join(", ")) : nothingAt(c)
     })
   }
   app.notFound(nothingAt)
   app.onError(failed)
+  // Batches that an earlier process left unfinished are continued.
+  if (options.dataDir !== undefined || options.batches) void service.batches().catch(() => {})
   // `App` hides the types by which Hono's handlers exchange values.
   return app
 }
 
-function openService(engine: Engine, options: AppOptions): Service {
+/** Returns whether a path below /v1 may have this id, so that it has methods. */
+function isKnownId(path: string, id: string, { models }: Service): boolean {
+  const [, , room] = path.split("/")
+  if (room === "models") return models.has(id)
+  if (room === "files") return id.startsWith("file-")
+  return room === "batches" ? id.startsWith("batch_") : isResponseId(id)
+}
+
+/** What only the application knows. */
+interface Own {
+  apiKeys: readonly string[]
+  /** Answers a request of a batch. */
+  answer: (request: Request) => Response | Promise<Response>
+}
+
+function openService(engine: Engine, options: AppOptions, own: Own): Service {
   const serviceTime = new ServiceTime()
   const observe = () => serviceTime.observe(lineOf(engine), performance.now())
   const bodyLimits = { ...defaultBodyLimits, ...options.bodyLimits }
   const models = new ModelNames(engine, options)
+  const held = new HeldBytes(bodyLimits)
+  let batches: Promise<BatchActions> | undefined
   return {
     engine,
+    batches() {
+      const { batches: store = options.dataDir, logger } = options
+      const log = (message: string): void => logger?.warn({}, message)
+      const slots = (): number => engine.load().slots
+      batches ??= import("./batches/service.ts")
+        .then(({ openBatches }) => openBatches({ ...own, store, slots, log, bodyLimits, held }))
+        .catch((error: unknown) => {
+          // The next request tries again.
+          batches = undefined
+          throw error
+        })
+      return batches
+    },
     models,
     metrics: openMetrics(engine),
     observe,
@@ -170,7 +216,7 @@ function openService(engine: Engine, options: AppOptions): Service {
     endpointOptions: {
       maxWaiting: options.maxWaiting ?? 256,
       bodyLimits,
-      held: new HeldBytes(bodyLimits),
+      held,
       reader: options.reader ?? createBodyReader(),
       models,
       heartbeatMs: options.heartbeatMs,
@@ -187,7 +233,11 @@ function openService(engine: Engine, options: AppOptions): Service {
 }
 
 /** Opens an exchange for each request, writes its headers, and records how it ended. */
-function recorded({ metrics }: Service, logger: RequestLogger | undefined): Middleware {
+function recorded(
+  { metrics }: Service,
+  background: WeakSet<Request>,
+  logger: RequestLogger | undefined,
+): Middleware {
   const record = async (exchange: Exchange, status: number): Promise<void> => {
     const outcome = await exchange.ended(status)
     if (logger) logOutcome(logger, outcome)
@@ -195,7 +245,7 @@ function recorded({ metrics }: Service, logger: RequestLogger | undefined): Midd
     counts.record(outcome)
   }
   return async (c, next) => {
-    const exchange = new Exchange(c.req.raw, routeOf(c))
+    const exchange = new Exchange(c.req.raw, routeOf(c), background.has(c.req.raw))
     c.set("exchange", exchange)
     await next()
     const { requestId, ms, admission } = exchange

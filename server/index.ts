@@ -4,6 +4,16 @@
 import "./platform.ts"
 
 export { type App, type AppOptions, createApp } from "./app.ts"
+export type {
+  BatchError,
+  BatchStatus,
+  BatchStore,
+  FileFields,
+  Outcome,
+  Outcomes,
+  StoredBatch,
+  StoredFile,
+} from "./batches/store.ts"
 export type { ErrorBody, ErrorCode } from "./errors.ts"
 export type { RateOptions } from "./http/ratelimits.ts"
 export type { RequestLogger } from "./http/requestlog.ts"

@@ -3,6 +3,7 @@ import type { Engine } from "../runtime/index.ts"
 import { countTokens } from "./anthropic/counttokens.ts"
 import { isAnthropic } from "./anthropic/errors.ts"
 import { messages } from "./anthropic/messages.ts"
+import { type BatchActions, batchRoutes } from "./batches/routes.ts"
 import { retryHeaders } from "./errors.ts"
 import type { Metrics } from "./http/metrics.ts"
 import { chat } from "./openai/chat/chat.ts"
@@ -24,6 +25,8 @@ export interface Service {
   /** Measures the speed of the queue. Called before and after each answer. */
   observe(): void
   status(): "ok" | "loading" | "draining" | "dead"
+  /** Opens files and batches, once. */
+  batches(): Promise<BatchActions>
   readonly endpointOptions: Omit<EndpointOptions, "exchange" | "key">
 }
 
@@ -76,6 +79,7 @@ export function routesOf(service: Service): Routes {
     "/detokenize": { POST: answer(detokenize) },
     "/v1/tokenize": { POST: answer(tokenize) },
     "/v1/detokenize": { POST: answer(detokenize) },
+    ...batchRoutes(service.batches),
     ...descriptions(service),
   }
 }

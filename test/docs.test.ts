@@ -49,6 +49,7 @@ test("the programs of masks.md print what it says", async () => {
 })
 
 test.each<[page: string, prints: RegExp]>([
+  ["batches.md", /^completed 2\n.*"custom_id":"water".*\n$/s],
   ["decisions.md", /^billing [01]\.\d{3}\n$/],
   ["messages.md", /^\{"wet":\s*(true|false)\}\n$/],
   ["responses.md", /^\{ wet: (true|false) \}\n$/],

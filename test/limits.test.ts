@@ -14,6 +14,15 @@ import { maxPattern } from "../runtime/stops/repetition.ts"
 import { maxPatterns, maxPatternUnits } from "../runtime/stops/stopregex.ts"
 import { maxStops, maxStopUnits } from "../runtime/stops/stops.ts"
 import { listBounds } from "../sampler/params.ts"
+import {
+  maxCustomIdUnits,
+  maxFileBytes,
+  maxLineBytes,
+  maxLineErrors,
+  maxLines,
+  maxOpenBatches,
+  windowSeconds,
+} from "../server/batches/store.ts"
 import { serveCommand } from "../server/cli/serve.ts"
 import { maxMessageUnits, maxPlaceUnits } from "../server/errors.ts"
 import { defaultBodyLimits } from "../server/http/body.ts"
@@ -78,6 +87,15 @@ test("replies", () => {
     [
       ...[maxQuotedUnits, maxMessageUnits, maxPlaceUnits, maxNamed, maxHeaderUnits],
       ...[maxResponses, maxResponseBytes],
+    ].map(number),
+  )
+})
+
+test("files and batches", () => {
+  expect(rows("Files and batches").map((row) => row[2])).toEqual(
+    [
+      ...[maxFileBytes, maxLines, maxLineBytes, maxCustomIdUnits, maxLineErrors],
+      ...[maxOpenBatches, windowSeconds],
     ].map(number),
   )
 })

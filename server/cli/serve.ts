@@ -9,6 +9,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { createApp } from "../app.ts"
+import { DirectoryStore } from "../batches/directory.ts"
 import { isLoopback, readKeys } from "../http/access.ts"
 import { serve } from "../serve.ts"
 import { defaultCompileMs, defaultMaskMs } from "./constraint.ts"
@@ -36,6 +37,7 @@ interface ServeFlags extends ModelFlags {
   maxConnections: number
   rateRequests?: number
   rateTokens?: number
+  dataDir?: string
   metricsPublic?: boolean
   onLength?: "truncate" | "close"
   strictMaxTokens?: boolean
@@ -79,6 +81,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--max-connections <n>", "connections at once; further ones are closed", positiveNumber, 4_096)
     .option("--rate-requests <n>", "requests of one key in a minute (default: no bound)", positiveNumber)
     .option("--rate-tokens <n>", "tokens of one key in a minute (default: no bound)", positiveNumber)
+    .option("--data-dir <dir>", "keep files and batches here (default: only while the server runs)")
     .option("--metrics-public", "serve /metrics without a key")
     .addOption(
       new Option("--log-level <level>", "least severe level that is logged")
@@ -121,6 +124,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     // A signal may have come while the model was loading. No request is running that would have to
     // end.
     if (io.signal.aborted) return Exit.Ok
+    const batches = await openData(flags.dataDir)
     const app = createApp(engine, {
       apiKeys,
       cors: flags.cors,
@@ -131,6 +135,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
       bodyLimits: { maxBytes: flags.maxBody },
       compileMs,
       rates: { requests: flags.rateRequests, tokens: flags.rateTokens },
+      ...(batches && { batches }),
       metricsPublic: flags.metricsPublic ?? false,
       strictMaxTokens: flags.strictMaxTokens ?? false,
       strictTools: flags.strictTools ?? false,
@@ -151,6 +156,16 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     await closeEngine()
   }
   return Exit.Ok
+}
+
+/** Opens the directory of files and batches, so that a wrong one is reported at the start. */
+async function openData(directory: string | undefined): Promise<DirectoryStore | null> {
+  if (directory === undefined) return null
+  try {
+    return await DirectoryStore.open(directory)
+  } catch (error) {
+    throw new UsageError(`--data-dir ${directory}: ${(error as Error).message}`)
+  }
 }
 
 /** Time for the errors of aborted answers to reach their clients. */

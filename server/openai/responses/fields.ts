@@ -218,7 +218,7 @@ function readLogprobs({
 }
 
 /** Returns the metadata: named texts, within OpenAI's bounds. Throws `Refusal`. */
-function readMetadata(metadata: unknown): object {
+export function readMetadata(metadata: unknown): object {
   if (metadata === undefined || metadata === null) return {}
   if (!isFields(metadata)) throw invalid("metadata", "must be an object")
   const pairs = Object.entries(metadata)

@@ -1,0 +1,91 @@
+/** The routes of files: `/v1/files`, as OpenAI's API has them. */
+import { invalid, missing, Refusal, unsupported } from "../errors.ts"
+import { quote } from "../http/quote.ts"
+import { listOf, queryOf } from "./pages.ts"
+import { type BatchStore, isOpenBatch, maxFileBytes, type StoredFile } from "./store.ts"
+import { readUpload } from "./upload.ts"
+
+const purposes = ["assistants", "batch", "fine-tune", "vision", "user_data", "evals"]
+
+/** Stores the file of an upload. Rejects with `Refusal`. */
+export async function createFile(store: BatchStore, request: Request, owner: string): Promise<Response> {
+  const { filename, content, fields } = await readUpload(request, maxFileBytes)
+  const file = await store.putFile(content, async () => {
+    const { purpose, ...rest } = await fields
+    if (purpose === undefined) throw missing("purpose")
+    if (!purposes.includes(purpose)) {
+      throw invalid("purpose", `is ${quote(purpose)}, it must be ${purposes.join(" or ")}`)
+    }
+    const [unknown] = Object.keys(rest)
+    if (unknown !== undefined) throw unsupported(unknown, "is not offered for files", "Leave it out")
+    return { owner, filename, purpose }
+  })
+  return Response.json(described(file))
+}
+
+/** Replies with a page of the owner's files, the latest first unless the query says otherwise. */
+export async function listFiles(store: BatchStore, request: Request, owner: string): Promise<Response> {
+  const query = queryOf(request, { limit: 10_000, most: 10_000 })
+  const purpose = new URL(request.url).searchParams.get("purpose")
+  const own = (await store.listFiles()).filter(
+    (file) => file.owner === owner && (purpose === null || file.purpose === purpose),
+  )
+  return listOf(own, query, described)
+}
+
+export async function getFile(store: BatchStore, id: string, owner: string): Promise<Response> {
+  return Response.json(described(await findFile(store, id, owner)))
+}
+
+export async function getContent(store: BatchStore, id: string, owner: string): Promise<Response> {
+  const { bytes, filename } = await findFile(store, id, owner)
+  const name = encodeURIComponent(filename).replaceAll("'", "%27")
+  return new Response(streamOf(store.readFile(id)), {
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-length": String(bytes),
+      "content-disposition": `attachment; filename*=UTF-8''${name}`,
+    },
+  })
+}
+
+/** Deletes a file. Rejects with `Refusal` while a batch reads it. */
+export async function deleteFile(store: BatchStore, id: string, owner: string): Promise<Response> {
+  await findFile(store, id, owner)
+  const reader = (await store.listBatches()).find((batch) => batch.input_file_id === id && isOpenBatch(batch))
+  if (reader) {
+    throw invalid("file_id", `is the input of ${reader.id}, which is ${reader.status}`, "Cancel it first")
+  }
+  await store.deleteFile(id)
+  return Response.json({ id, object: "file", deleted: true })
+}
+
+/** Returns a file of the owner. Rejects with `Refusal` (404). */
+export async function findFile(
+  store: BatchStore,
+  id: string,
+  owner: string,
+  param = "file_id",
+): Promise<StoredFile> {
+  const file = await store.getFile(id)
+  if (file?.owner === owner) return file
+  throw new Refusal("not_found", `there is no file ${quote(id)}`, { param })
+}
+
+function described({ owner: _, id, ...file }: StoredFile): { id: string } {
+  return { id, object: "file", ...file, status: "processed" } as { id: string }
+}
+
+function streamOf(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const pieces = content[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await pieces.return?.()
+    },
+  })
+}

@@ -1,0 +1,435 @@
+/**
+ * Runs batches: validating → in_progress → finalizing → completed.
+ *
+ * A line is answered by the application itself, in this process, so that it is checked, refused and
+ * limited as any other request. As many lines are under way as the engine has slots, in the
+ * background: a line gets a slot only when no other request waits. A batch under way takes slots in
+ * turn with the other ones.
+ *
+ * Whatever is temporary is tried again: a full queue, a rate limit, a model that is being loaded, a
+ * full disk. An outcome is recorded once; a line that was running when the process ended has none,
+ * and runs again after a restart.
+ */
+import { toHttpError } from "../errors.ts"
+import { type BatchLine, checkInput, readInput } from "./lines.ts"
+import {
+  type BatchError,
+  type BatchStore,
+  isOpenBatch,
+  maxLines,
+  maxOpenBatches,
+  nowSeconds,
+  type Outcome,
+  type Outcomes,
+  type StoredBatch,
+} from "./store.ts"
+
+/** Answers a request of a batch. */
+type Answer = (request: Request) => Response | Promise<Response>
+
+export interface RunnerOptions {
+  store: BatchStore
+  answer: Answer
+  /** Returns the number of lines that may be under way at once. */
+  slots: () => number
+  /** Returns the API key of an owner, null if it needs none, undefined if it is not known. */
+  keyOf: (owner: string) => string | null | undefined
+  /** Receives messages for the log. */
+  log?: (message: string) => void
+  /** Milliseconds after which a full disk is tried again. */
+  retryMs?: number
+}
+
+/** A batch that runs here. */
+interface Running {
+  outcomes: Outcomes | null
+  readonly control: AbortController
+}
+
+export class BatchRunner {
+  private readonly options: RunnerOptions
+  private readonly running = new Map<string, Running>()
+  /** Batches whose end could not be stored; they run again after a restart. */
+  private readonly stuck = new Set<string>()
+  private readonly gate: Gate
+  private lastChange: Promise<unknown> = Promise.resolve()
+
+  constructor(options: RunnerOptions) {
+    this.options = options
+    this.gate = new Gate(options.slots)
+  }
+
+  /** Begins the open batches of the store, as far as there is room. Called after each change. */
+  async wake(): Promise<void> {
+    for (const batch of await this.options.store.listBatches()) {
+      if (this.running.size >= maxOpenBatches) return
+      const { id, owner } = batch
+      if (!isOpenBatch(batch) || this.running.has(id) || this.stuck.has(id)) continue
+      if (this.options.keyOf(owner) === undefined) continue
+      this.running.set(id, { outcomes: null, control: new AbortController() })
+      void this.run(id)
+    }
+  }
+
+  /** Returns the batch with the counts of this moment. */
+  present(batch: StoredBatch): StoredBatch {
+    const counts = this.running.get(batch.id)?.outcomes?.counts
+    return counts ? { ...batch, request_counts: { ...batch.request_counts, ...counts } } : batch
+  }
+
+  /**
+   * Cancels a batch: lines under way are aborted, outcomes so far are kept. Resolves to the batch,
+   * unchanged if it is too late.
+   */
+  async cancel(id: string): Promise<StoredBatch> {
+    const batch = await this.change(id, (now) => {
+      if (now.status !== "validating" && now.status !== "in_progress") return now
+      return { ...now, status: "cancelling", cancelling_at: nowSeconds() }
+    })
+    if (batch.status === "cancelling") this.running.get(id)?.control.abort()
+    await this.wake()
+    return this.present(batch)
+  }
+
+  private async run(id: string): Promise<void> {
+    const { store, log } = this.options
+    const running = this.running.get(id)!
+    try {
+      const batch = await this.validated(await current(store, id))
+      if (!isOpenBatch(batch)) return
+      const outcomes = await this.patiently(() => store.openOutcomes(batch), id)
+      running.outcomes = outcomes
+      try {
+        await this.answerAll(batch, outcomes, running.control.signal)
+        await this.finish(batch, outcomes)
+      } finally {
+        await outcomes.close()
+      }
+    } catch (error) {
+      log?.(`batch ${id}: ${(error as Error).message}`)
+      await this.failed(id, error)
+    } finally {
+      this.running.delete(id)
+      await this.wake()
+    }
+  }
+
+  /** Checks the input of a new batch, and returns the batch in its next state. */
+  private async validated(batch: StoredBatch): Promise<StoredBatch> {
+    if (batch.status !== "validating") return batch
+    const content = this.options.store.readFile(batch.input_file_id)
+    const { total, errors } = await checkInput(content, { endpoint: batch.endpoint, maxLines })
+    return this.patientlyChange(batch.id, (now) => {
+      if (errors.length > 0) return failedBatch(now, errors)
+      // It may have been cancelled meanwhile.
+      const status = now.status === "validating" ? "in_progress" : now.status
+      const counts = { total, completed: 0, failed: 0 }
+      return { ...now, status, in_progress_at: nowSeconds(), request_counts: counts }
+    })
+  }
+
+  /** Runs the lines without an outcome, until all have one, or it is cancelled or expires. */
+  private async answerAll(batch: StoredBatch, outcomes: Outcomes, cancelled: AbortSignal): Promise<void> {
+    const { store, answer, keyOf } = this.options
+    const leftMs = (batch.expires_at - nowSeconds()) * 1000
+    if (batch.status !== "in_progress" || leftMs <= 0) return
+    const recorder = new Recorder((group) => this.patiently(() => outcomes.append(group), batch.id))
+    const key = keyOf(batch.owner) ?? null
+    await runLines(readInput(store.readFile(batch.input_file_id), batch.endpoint), {
+      gate: this.gate,
+      signal: AbortSignal.any([cancelled, AbortSignal.timeout(leftMs)]),
+      claim: (customId) => outcomes.claim(customId),
+      answer: (line, number, signal) =>
+        answerLine(line, { id: requestId(batch, number), key, signal }, answer),
+      record: (outcome) => recorder.add(outcome),
+    })
+  }
+
+  /** Ends a batch whose lines have run, or will not. */
+  private async finish({ id }: StoredBatch, outcomes: Outcomes): Promise<void> {
+    const unrun = (batch: StoredBatch) =>
+      outcomes.counts.completed + outcomes.counts.failed < batch.request_counts.total
+    let batch = await current(this.options.store, id)
+    const isExpired = batch.status === "in_progress" && unrun(batch)
+    if (isExpired) await this.refuseRest(batch, outcomes, expired)
+    else {
+      batch = await this.patientlyChange(id, (now) => {
+        if (now.status !== "in_progress") return now
+        return { ...now, status: "finalizing", finalizing_at: nowSeconds() }
+      })
+      if (batch.status === "cancelling") await this.refuseRest(batch, outcomes, cancelled)
+    }
+    const ending = isExpired ? "expired" : batch.status === "cancelling" ? "cancelled" : "completed"
+    const { outputFileId, errorFileId } = await this.patiently(() => outcomes.finish(), id)
+    await this.patientlyChange(id, (now) => ({
+      ...now,
+      status: ending,
+      [`${ending}_at`]: nowSeconds(),
+      request_counts: { ...now.request_counts, ...outcomes.counts },
+      output_file_id: outputFileId,
+      error_file_id: errorFileId,
+    }))
+  }
+
+  /** Records that the lines without an outcome did not run. */
+  private async refuseRest(batch: StoredBatch, outcomes: Outcomes, error: object): Promise<void> {
+    let number = 0
+    let group: Outcome[] = []
+    const flush = async (): Promise<void> => {
+      await this.patiently(() => outcomes.append(group), batch.id)
+      group = []
+    }
+    const content = this.options.store.readFile(batch.input_file_id)
+    for await (const { customId } of readInput(content, batch.endpoint)) {
+      number++
+      if (!(await outcomes.claim(customId))) continue
+      const line = { id: requestId(batch, number), custom_id: customId, response: null, error }
+      group.push({ customId, isFailed: true, text: JSON.stringify(line) })
+      if (group.length >= 256) await flush()
+    }
+    await flush()
+  }
+
+  /** Ends a batch by an error that is not of a line. */
+  private async failed(id: string, error: unknown): Promise<void> {
+    const { message } = toHttpError(error).body.error
+    const failure = { code: "server_error", message, param: null, line: null }
+    try {
+      await this.patientlyChange(id, (now) => (isOpenBatch(now) ? failedBatch(now, [failure]) : now))
+    } catch {
+      this.stuck.add(id)
+    }
+  }
+
+  /** Stores the batch as `change` returns it. Changes happen one after the other. */
+  private change(id: string, change: (now: StoredBatch) => StoredBatch): Promise<StoredBatch> {
+    const { store } = this.options
+    const changed = this.lastChange.then(async () => {
+      const now = await current(store, id)
+      const next = change(now)
+      if (next !== now) await store.putBatch(next)
+      return next
+    })
+    this.lastChange = changed.catch(() => {})
+    return changed
+  }
+
+  private patientlyChange(id: string, change: (now: StoredBatch) => StoredBatch): Promise<StoredBatch> {
+    return this.patiently(() => this.change(id, change), id)
+  }
+
+  /** Does something, if need be again until the disk has room for it. */
+  private async patiently<T>(act: () => Promise<T>, id: string): Promise<T> {
+    const { retryMs = 5_000, log } = this.options
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        return await act()
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException
+        if (code !== "ENOSPC" && code !== "EDQUOT") throw error
+        if (isFirst) log?.(`batch ${id} waits: the disk is full`)
+        await pause(retryMs)
+      }
+    }
+  }
+}
+
+const expired = {
+  code: "batch_expired",
+  message: "This request could not be executed before the completion window expired.",
+}
+
+const cancelled = {
+  code: "batch_cancelled",
+  message: "The batch was cancelled before this request was executed.",
+}
+
+/** Returns the id of a line's outcome. */
+function requestId({ id }: StoredBatch, number: number): string {
+  return `${id.replace("batch_", "batch_req_")}_${number}`
+}
+
+function failedBatch(batch: StoredBatch, data: BatchError[]): StoredBatch {
+  return { ...batch, status: "failed", failed_at: nowSeconds(), errors: { object: "list", data } }
+}
+
+async function current(store: BatchStore, id: string): Promise<StoredBatch> {
+  const batch = await store.getBatch(id)
+  if (batch === undefined) throw new Error("it is no longer stored")
+  return batch
+}
+
+interface LineOptions {
+  gate: Gate
+  signal: AbortSignal
+  claim: Outcomes["claim"]
+  /** Answers the line with this number among the requests, from 1; null if the signal fired. */
+  answer: (line: BatchLine, number: number, signal: AbortSignal) => Promise<Outcome | null>
+  /** Resolves when the outcome is durable. */
+  record: (outcome: Outcome) => Promise<void>
+}
+
+/** Maximum outcomes that are being recorded; while there are as many, no further line begins. */
+const maxUnrecorded = 256
+
+/**
+ * Answers the lines that can be claimed, as many at once as the gate lets through. Rejects with the
+ * first error, when the lines under way have ended.
+ */
+async function runLines(lines: AsyncIterable<BatchLine>, options: LineOptions): Promise<void> {
+  const { gate, signal, claim, answer, record } = options
+  const underWay = new Set<Promise<void>>()
+  const control = new AbortController()
+  const stop = (): void => control.abort()
+  signal.addEventListener("abort", stop, { once: true })
+  if (signal.aborted) stop()
+  let failure: unknown
+  let unrecorded = 0
+  const run = async (line: BatchLine, number: number): Promise<void> => {
+    let outcome: Outcome | null
+    try {
+      outcome = await answer(line, number, control.signal)
+    } finally {
+      gate.leave()
+    }
+    if (!outcome) return
+    unrecorded++
+    await record(outcome)
+    unrecorded--
+  }
+  let number = 0
+  for await (const line of lines) {
+    number++
+    if (!(await claim(line.customId))) continue
+    await gate.enter()
+    while (unrecorded >= maxUnrecorded && failure === undefined) await Promise.race(underWay)
+    if (signal.aborted || failure !== undefined) {
+      gate.leave()
+      break
+    }
+    const ran: Promise<void> = run(line, number)
+      .catch((error: unknown) => {
+        failure ??= error
+      })
+      .finally(() => underWay.delete(ran))
+    underWay.add(ran)
+  }
+  await Promise.all(underWay)
+  signal.removeEventListener("abort", stop)
+  if (failure !== undefined) throw failure
+}
+
+interface LineRequest {
+  /** The id of the line's outcome. */
+  id: string
+  key: string | null
+  signal: AbortSignal
+}
+
+/** Statuses of temporary failures. */
+const temporary = new Set([429, 503])
+
+/** Answers one line. Resolves to null if the signal fires before its reply is complete. */
+async function answerLine(
+  line: BatchLine,
+  { id, key, signal }: LineRequest,
+  answer: Answer,
+): Promise<Outcome | null> {
+  const headers = {
+    "content-type": "application/json",
+    ...(key !== null && { authorization: `Bearer ${key}` }),
+  }
+  for (;;) {
+    if (signal.aborted) return null
+    // Requests listen to a signal until they are collected, so each gets one of its own.
+    const own = new AbortController()
+    const stop = (): void => own.abort()
+    signal.addEventListener("abort", stop, { once: true })
+    const init = { method: "POST", headers, body: line.body, signal: own.signal }
+    const response = await answer(new Request(`http://localhost${line.url}`, init))
+    const text = await response.text()
+    signal.removeEventListener("abort", stop)
+    if (signal.aborted) return null
+    if (temporary.has(response.status)) {
+      await pause(Number(response.headers.get("retry-after-ms") ?? 1_000), signal)
+      continue
+    }
+    const body = text.includes("\n") ? JSON.stringify(JSON.parse(text)) : text
+    const head = `{"id":${JSON.stringify(id)},"custom_id":${JSON.stringify(line.customId)},`
+    const requestId = JSON.stringify(response.headers.get("x-request-id"))
+    const reply = `"response":{"status_code":${response.status},"request_id":${requestId},"body":${body}}`
+    return { customId: line.customId, isFailed: !response.ok, text: `${head}${reply},"error":null}` }
+  }
+}
+
+/** Lets as many through at once as there are slots, in the order in which they came. */
+export class Gate {
+  private count = 0
+  private readonly waiting: (() => void)[] = []
+  private readonly slots: () => number
+
+  constructor(slots: () => number) {
+    this.slots = slots
+  }
+
+  async enter(): Promise<void> {
+    if (this.count >= this.slots()) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    else this.count++
+  }
+
+  /** Hands the place to the first that waits. */
+  leave(): void {
+    const next = this.waiting.shift()
+    if (next) next()
+    else this.count--
+  }
+}
+
+/** Writes outcomes in groups: those that come while a group is written make the next one. */
+class Recorder {
+  private group: Outcome[] = []
+  private writing: Promise<void> | null = null
+  private readonly write: (group: readonly Outcome[]) => Promise<void>
+
+  constructor(write: (group: readonly Outcome[]) => Promise<void>) {
+    this.write = write
+  }
+
+  /** Resolves when the outcome is durable. */
+  async add(outcome: Outcome): Promise<void> {
+    this.group.push(outcome)
+    await this.drained()
+  }
+
+  /** Resolves when all outcomes so far are durable. */
+  private async drained(): Promise<void> {
+    // The group that is being written does not hold the last outcome; the next one does.
+    if (this.writing) await this.writing
+    if (this.group.length === 0) return this.writing ?? undefined
+    this.writing ??= this.writeGroup().finally(() => {
+      this.writing = null
+    })
+    await this.writing
+  }
+
+  private async writeGroup(): Promise<void> {
+    const group = this.group
+    this.group = []
+    await this.write(group)
+  }
+}
+
+/** Waits. The timer does not keep the process running. */
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    ;(timer as { unref?: () => void }).unref?.()
+    signal?.addEventListener("abort", done, { once: true })
+    if (signal?.aborted) done()
+  })
+}

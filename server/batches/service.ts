@@ -1,0 +1,69 @@
+/**
+ * Files and batches of one application: opens the store, runs its batches, and acts for the routes.
+ */
+import { createHash } from "node:crypto"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type BatchContext, cancelBatch, createBatch, getBatch, listBatches } from "./batches.ts"
+import { DirectoryStore } from "./directory.ts"
+import { createFile, deleteFile, getContent, getFile, listFiles } from "./files.ts"
+import type { BatchActions } from "./routes.ts"
+import { BatchRunner, type RunnerOptions } from "./runner.ts"
+import type { BatchStore } from "./store.ts"
+
+export interface ServiceOptions
+  extends Pick<RunnerOptions, "answer" | "slots" | "log">,
+    Pick<BatchContext, "bodyLimits" | "held"> {
+  /** The store, or its directory. Default: a directory of this process. */
+  store: BatchStore | string | undefined
+  apiKeys: readonly string[]
+}
+
+/** Opens the store and continues its batches. Rejects with the system's error. */
+export async function openBatches(options: ServiceOptions): Promise<BatchActions> {
+  const { apiKeys, bodyLimits, held } = options
+  const store = await openStore(options.store)
+  const owners = apiKeys.map(ownerOf)
+  const keyOf = (owner: string): string | null | undefined =>
+    apiKeys.length === 0 ? null : apiKeys[owners.indexOf(owner)]
+  const runner = new BatchRunner({ ...options, store, keyOf })
+  await runner.wake()
+  const context = { store, runner, bodyLimits, held }
+  const of = (key: number): string => owners[key] ?? ""
+  return {
+    createFile: (request, { key }) => createFile(store, request, of(key)),
+    listFiles: (request, { key }) => listFiles(store, request, of(key)),
+    getFile: (_, { id, key }) => getFile(store, id, of(key)),
+    getContent: (_, { id, key }) => getContent(store, id, of(key)),
+    deleteFile: (_, { id, key }) => deleteFile(store, id, of(key)),
+    createBatch: (request, { key }) => createBatch(context, request, of(key)),
+    listBatches: (request, { key }) => listBatches(context, request, of(key)),
+    getBatch: (_, { id, key }) => getBatch(context, id, of(key)),
+    cancelBatch: (_, { id, key }) => cancelBatch(context, id, of(key)),
+  }
+}
+
+async function openStore(store: BatchStore | string | undefined): Promise<BatchStore> {
+  if (typeof store === "object") return store
+  return DirectoryStore.open(store ?? temporaryDirectory())
+}
+
+/** The directories of this process that are removed at its end. */
+const temporary: string[] = []
+
+function temporaryDirectory(): string {
+  if (temporary.length === 0) {
+    process.once("exit", () => {
+      for (const path of temporary) rmSync(path, { recursive: true, force: true })
+    })
+  }
+  const path = mkdtempSync(join(tmpdir(), "tokenrail-data-"))
+  temporary.push(path)
+  return path
+}
+
+/** Returns the owner that an API key stands for. The key itself is not stored. */
+function ownerOf(key: string): string {
+  return createHash("sha256").update(key).digest("hex")
+}
