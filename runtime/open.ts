@@ -205,6 +205,8 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       ...services,
       id: directory.id,
       createdAt: directory.createdAt,
+      family: typeof directory.config.model_type === "string" ? directory.config.model_type : "",
+      weightBytes: directory.weightBytes,
       style: read(() => chooseStyle(tokenizer.template.allSources, options)),
       maxWaiting,
       seed,

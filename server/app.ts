@@ -22,6 +22,7 @@ import type { Metrics } from "./http/metrics.ts"
 import { RateLimits, type RateOptions } from "./http/ratelimits.ts"
 import { logOutcome, type RequestLogger } from "./http/requestlog.ts"
 import { type Line, ServiceTime } from "./http/servicetime.ts"
+import { isOllama, ollamaErrorResponse } from "./ollama/errors.ts"
 import { type ModelNameOptions, ModelNames } from "./openai/models.ts"
 import { createBodyReader } from "./openai/read/bodyreader.ts"
 import type { BodyReader } from "./openai/read/readbody.ts"
@@ -68,6 +69,8 @@ export interface AppOptions extends ModelNameOptions {
    * left out unless a call of one is required, and `tokenrail.warnings` says so.
    */
   strictTools?: boolean
+  /** Whether to serve Ollama's API too, at `/api/chat` and further paths below `/api/`. */
+  ollama?: boolean
   /**
    * Number of answers that may wait for a slot before further requests are refused with 429. The
    * engine's own bound applies if it is lower. Default 256.
@@ -107,7 +110,7 @@ const appFields = {
   cors: "texts",
   onLength: { words: ["truncate", "close"] },
   compileMs: "number",
-  ...{ strictMaxTokens: "boolean", strictTools: "boolean" },
+  ...{ strictMaxTokens: "boolean", strictTools: "boolean", ollama: "boolean" },
   maxWaiting: "number",
   rates: { fields: { requests: "number", tokens: "number" } satisfies Fields<RateOptions> },
   ...{ dataDir: "text", batches: "any" },
@@ -143,7 +146,11 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   const paths = Object.keys(routes).map((path) => path.replace(/\{.*\}/, ""))
   const nothingAt = (c: Answer): Response => {
     const message = `there is no route ${c.req.method} ${c.req.path}`
-    return failed(new Refusal("unknown_url", message, { hint: `This server has ${paths.join(", ")}` }), c)
+    const isOff = !service.ollama && isOllama(c.req.raw)
+    const hint = isOff
+      ? "Start the server with --ollama for Ollama's API"
+      : `This server has ${paths.join(", ")}`
+    return failed(new Refusal("unknown_url", message, { hint }), c)
   }
   const app = new Hono<Environment>()
   app.use(recorded(service, background, options.logger))
@@ -208,6 +215,7 @@ function openService(engine: Engine, options: AppOptions, own: Own): Service {
     },
     models,
     metrics: openMetrics(engine),
+    ollama: options.ollama ?? false,
     observe,
     status() {
       const status = options.status?.() ?? "ok"
@@ -309,7 +317,8 @@ function refuseMethod(c: Answer, allow: string): never {
 
 /** Returns an error in the form of the API that the path belongs to. */
 function failed(error: unknown, c: Context<Environment>): Response {
-  const form = isAnthropic(c.req.raw) ? messagesErrorResponse : errorResponse
+  const { raw } = c.req
+  const form = isAnthropic(raw) ? messagesErrorResponse : isOllama(raw) ? ollamaErrorResponse : errorResponse
   return form(error, c.var.exchange)
 }
 

@@ -14,7 +14,7 @@ export interface EndpointWords {
   /** The field that holds the prompt. */
   readonly prompt: "messages" | "prompt" | "input"
   /** The field that holds the budget of the answer. */
-  readonly maxTokens: "max_tokens" | "max_completion_tokens" | "max_output_tokens"
+  readonly maxTokens: "max_tokens" | "max_completion_tokens" | "max_output_tokens" | "num_predict"
 }
 
 /** Returns the endpoint's names of fields by the engine's names. */

@@ -6,6 +6,9 @@ import { messages } from "./anthropic/messages.ts"
 import { type BatchActions, batchRoutes } from "./batches/routes.ts"
 import { retryHeaders } from "./errors.ts"
 import type { Metrics } from "./http/metrics.ts"
+import { ollamaChat, ollamaGenerate } from "./ollama/answer.ts"
+import { listModels, listRunning, ollamaVersion, showModel } from "./ollama/models.ts"
+import { absentRoutes } from "./ollama/routes.ts"
 import { chat } from "./openai/chat/chat.ts"
 import { completions } from "./openai/completions/completions.ts"
 import { decisions } from "./openai/decisions.ts"
@@ -22,6 +25,8 @@ export interface Service {
   readonly engine: Engine
   readonly models: ModelNames
   readonly metrics: Promise<Pick<Metrics, "record" | "response">>
+  /** Whether there are the paths of Ollama's API. */
+  readonly ollama: boolean
   /** Measures the speed of the queue. Called before and after each answer. */
   observe(): void
   status(): "ok" | "loading" | "draining" | "dead"
@@ -80,6 +85,15 @@ export function routesOf(service: Service): Routes {
     "/v1/tokenize": { POST: answer(tokenize) },
     "/v1/detokenize": { POST: answer(detokenize) },
     ...batchRoutes(service.batches),
+    ...(service.ollama && {
+      "/api/chat": { POST: generate(ollamaChat) },
+      "/api/generate": { POST: generate(ollamaGenerate) },
+      "/api/show": { POST: answer(showModel) },
+      "/api/tags": { GET: () => listModels(engine, service.models) },
+      "/api/ps": { GET: () => listRunning(engine, service.models) },
+      "/api/version": { GET: ollamaVersion },
+      ...absentRoutes(),
+    }),
     ...descriptions(service),
   }
 }

@@ -19,7 +19,7 @@ let engine: Engine
 let server: RunningServer
 beforeAll(async () => {
   engine = await open({ device: "cpu" })
-  server = await serve(createApp(engine), { port: 0 })
+  server = await serve(createApp(engine, { ollama: true }), { port: 0 })
 })
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
@@ -52,6 +52,7 @@ test.each<[page: string, prints: RegExp]>([
   ["batches.md", /^completed 2\n.*"custom_id":"water".*\n$/s],
   ["decisions.md", /^billing [01]\.\d{3}\n$/],
   ["messages.md", /^\{"wet":\s*(true|false)\}\n$/],
+  ["ollama.md", /^\{"wet":\s*(true|false)\}\n$/],
   ["responses.md", /^\{ wet: (true|false) \}\n$/],
   ["tools.md", /^get_weather \{ city: '.*' \}\n\/city .*\n.*\n[1-3] steps\n$/s],
 ])("the program of %s runs as it stands", async (page, prints) => {

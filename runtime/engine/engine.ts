@@ -68,6 +68,8 @@ export interface EngineParts {
   readonly guides: (GuideHost & { readonly stateCount: number }) | null
   readonly id: string
   readonly createdAt: number
+  readonly family: string
+  readonly weightBytes: number
   /** How the model writes calls and reasoning. */
   readonly style: ModelStyle
   /** Maximum number of sequences that wait for a slot. */
@@ -92,6 +94,12 @@ export interface ModelInfo {
   /** Seconds since 1970. */
   readonly createdAt: number
   readonly contextLength: number
+  /** `model_type` of the model's config.json; "" if it has none. */
+  readonly family: string
+  /** Bytes of the files that hold the graph and its weights. */
+  readonly weightBytes: number
+  /** Whether it is known how the model marks the reasoning before its answers. */
+  readonly thinks: boolean
   /** V: columns of the logits. */
   readonly width: number
   readonly tokenCount: number
@@ -147,6 +155,9 @@ export class Engine {
       id: parts.id,
       createdAt: parts.createdAt,
       contextLength: parts.model.contextLength,
+      family: parts.family,
+      weightBytes: parts.weightBytes,
+      thinks: parts.style.reasoning !== null,
       width: this.vocabulary.width,
       tokenCount: this.vocabulary.tokenCount,
       endIds: this.vocabulary.endIds,

@@ -21,6 +21,8 @@ export interface ModelDirectory {
   /** Seconds since 1970: when the graph was written. */
   readonly createdAt: number
   readonly graphPath: string
+  /** Bytes of the graph and of the files with its weights, whose names begin with its name. */
+  readonly weightBytes: number
   /**
    * The graph that computes token embeddings, if a model with vision has a separate one; otherwise
    * undefined.
@@ -80,6 +82,7 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
     id: name || basename(directory),
     createdAt: Math.floor((await stat(graphPath)).mtimeMs / 1000),
     graphPath,
+    weightBytes: await weightBytesOf(graphPath),
     embeddingPath: await findEmbedding(graphPath, dtype),
     config,
     tokenizerJson,
@@ -102,6 +105,13 @@ async function genaiGraph(directory: string, { graph }: GenaiModel): Promise<str
   const path = join(directory, graph)
   if ((await kindOf(path))?.isFile()) return path
   throw new ModelError(`${path} is missing; genai_config.json names it as the graph`)
+}
+
+async function weightBytesOf(graphPath: string): Promise<number> {
+  const directory = dirname(graphPath)
+  const names = (await readdir(directory)).filter((name) => name.startsWith(basename(graphPath)))
+  const sizes = await Promise.all(names.map(async (name) => (await kindOf(join(directory, name)))?.size ?? 0))
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 async function findGraph(directory: string, dtype: string): Promise<string> {

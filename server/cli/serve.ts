@@ -42,6 +42,7 @@ interface ServeFlags extends ModelFlags {
   onLength?: "truncate" | "close"
   strictMaxTokens?: boolean
   strictTools?: boolean
+  ollama?: boolean
   config?: string
   logLevel: LogLevel
   logJson?: boolean
@@ -71,6 +72,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     )
     .option("--strict-max-tokens", "refuse a max_tokens that the context cannot hold")
     .option("--strict-tools", "refuse tools that a service would run, such as web_search")
+    .option("--ollama", "serve Ollama's API too, below /api")
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
     .option(
       "--stall <seconds>",
@@ -139,6 +141,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
       metricsPublic: flags.metricsPublic ?? false,
       strictMaxTokens: flags.strictMaxTokens ?? false,
       strictTools: flags.strictTools ?? false,
+      ollama: flags.ollama ?? false,
       logger: log,
       status: () => (io.signal.aborted ? "draining" : "ok"),
     })

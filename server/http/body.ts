@@ -116,15 +116,16 @@ export function parseBody(bytes: Uint8Array, limits: ParseLimits): RequestBody {
 /**
  * Returns the decoded bytes of a JSON body. Throws `Refusal`: 413 if there are too many bytes, 429
  * if all bodies together have too many, 415 if they cannot be decoded, 400 if the content type is
- * not JSON. They count as `held` until the caller releases them.
+ * not JSON and `anyType` is false. They count as `held` until the caller releases them.
  */
 export async function readBytes(
   request: Request,
   maxBytes: number,
   held: HeldBytes,
+  anyType = false,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const type = request.headers.get("content-type") ?? ""
-  if (!/^application\/json\b/i.test(type)) {
+  if (!anyType && !/^application\/json\b/i.test(type)) {
     throw new Refusal("invalid_json", `content-type is ${quote(type)}`, {
       hint: "Send content-type: application/json",
     })

@@ -21,6 +21,11 @@ export class ModelNames {
     this.anyModel = anyModel
   }
 
+  /** The model's own name, then its aliases. */
+  get all(): readonly string[] {
+    return this.names
+  }
+
   /** Whether a request may use this name. */
   has(name: string): boolean {
     return this.anyModel || this.names.includes(name)

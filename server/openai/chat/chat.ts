@@ -78,7 +78,10 @@ function wordsOf({ maxTokensField: maxTokens }: Pick<ChatRequest, "maxTokensFiel
 /**
  * Bounds the rows of log-probabilities, since a whole reply is built in memory. Throws `Refusal`.
  */
-function checkReply({ options, stream, topLogprobs }: ChatRequest, contextLength: number): void {
+export function checkReply(
+  { options, stream, topLogprobs }: Pick<ChatRequest, "options" | "stream" | "topLogprobs">,
+  contextLength: number,
+): void {
   if (stream || topLogprobs === null) return
   const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)
   const rows = 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)

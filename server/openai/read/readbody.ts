@@ -9,10 +9,11 @@
 import { readOutput } from "../../anthropic/constraint.ts"
 import { parseCount, parseMessages } from "../../anthropic/fields.ts"
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
+import { parseGenerate, parseOllamaChat, parseShow } from "../../ollama/fields.ts"
 import { parseChat } from "../chat/schema.ts"
 import { parseCompletion } from "../completions/completionfields.ts"
 import { parseDecision } from "../decisionfields.ts"
-import { readConstraint } from "../request/constraint.ts"
+import { readBareFormat, readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
 
@@ -25,6 +26,9 @@ const parsers = {
   responses: parseResponse,
   countResponse: parseCountResponse,
   decisions: parseDecision,
+  ollamaChat: (body: RequestBody) => ({ turn: parseOllamaChat(body), ...readBareFormat(body) }),
+  ollamaGenerate: (body: RequestBody) => ({ turn: parseGenerate(body), ...readBareFormat(body) }),
+  ollamaShow: parseShow,
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }

@@ -16,6 +16,7 @@ import type { RequestBody } from "../../http/body.ts"
 import { quote } from "../../http/quote.ts"
 import { type Policies, policyKeys, readPolicies } from "./policies.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
+import { isFields } from "./wire.ts"
 
 export interface Constraint {
   /**
@@ -54,6 +55,25 @@ export function readConstraint(
   const formats = (formatPaths.length > 0 ? formatPaths : [["response_format"]]).flatMap((path) =>
     readFormat(body, path),
   )
+  return onlyConstraint(body, formats)
+}
+
+/**
+ * Returns the constraint and the policies of a request whose `format` is the schema itself, or
+ * "json". Throws `Refusal`.
+ */
+export function readBareFormat(body: RequestBody): ConstraintRequest {
+  const { format } = body.value
+  const isNone = format === undefined || format === null || format === ""
+  if (!isNone && format !== "json" && !isFields(format)) {
+    throw invalid("format", `: ${quote(format)} is not "json" or a JSON Schema, which is an object`)
+  }
+  if (isNone) return onlyConstraint(body, [])
+  return onlyConstraint(body, [format === "json" ? anyObject("format") : schemaAt(body, ["format"])])
+}
+
+/** Adds the constraints that every endpoint knows. Throws `Refusal` if two of them differ. */
+function onlyConstraint(body: RequestBody, formats: readonly Constraint[]): ConstraintRequest {
   const found = [...formats, ...readStructuredOutputs(body), ...readAliases(body)]
   const [first, ...others] = found
   const other = others.find(({ input }) => canonical(input) !== canonical(first.input))

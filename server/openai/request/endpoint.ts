@@ -54,7 +54,9 @@ export async function readRequest<E extends Endpoint>(
   request: Request,
   { bodyLimits, held, reader }: EndpointOptions,
 ): Promise<BodyRead<E>> {
-  const bytes = await readBytes(request, bodyLimits.maxBytes, held)
+  // Ollama's own examples send JSON as curl's form type. No foreign page can: it has an origin.
+  const anyType = endpoint.startsWith("ollama")
+  const bytes = await readBytes(request, bodyLimits.maxBytes, held, anyType)
   const byteCount = bytes.length
   try {
     return await reader.read(endpoint, bytes, bodyLimits, request.signal)

@@ -156,7 +156,7 @@ export interface ReadFields<Fields> {
  * ignored, see keys.ts. Throws `Refusal`. The cost is linear in the sizes that the bounds allow.
  */
 export function readFields<Shape extends z.ZodRawShape>(
-  body: RequestBody,
+  body: Pick<RequestBody, "value" | "text">,
   object: z.ZodObject<Shape>,
   refused: RefusedKeys = {},
 ): ReadFields<z.infer<z.ZodObject<Shape>>> {
@@ -244,7 +244,7 @@ function readBias(bias: Record<string, number> | unknown[]): GenerateOptions["lo
 }
 
 // Reads the seed from the text of the body, since 2^63 does not survive JSON.parse.
-function readSeed(body: RequestBody): bigint | null {
+function readSeed(body: Pick<RequestBody, "text">): bigint | null {
   const own = body.text(["seed"])
   const isOwn = own !== null && own !== "null"
   const spelling = isOwn ? own : body.text(["random_seed"])

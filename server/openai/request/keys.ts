@@ -82,7 +82,7 @@ export function checkKeys(
 }
 
 /** Throws `Refusal` for a name that resembles a constraint's. */
-function refuseConstraint(key: string): void {
+export function refuseConstraint(key: string): void {
   const meant = [...constraintKeys].find((known) => editDistance(key.toLowerCase(), known, 2) <= 2)
   if (meant === undefined && !constraintPrefix.test(key)) return
   throw new Refusal("unsupported_parameter", `unknown field ${quote(key)} looks like a constraint`, {
