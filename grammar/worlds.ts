@@ -7,7 +7,7 @@
 import { enter, type Owner, owners, World } from "./tables.ts"
 
 /** Bytes of tables above which the next compilation begins a new world. */
-const DefaultMaxBytes = 32 << 20
+const DefaultMaxBytes = 12 << 20
 /**
  * Few compilations add more bytes than this. Counting the bytes takes some 15 µs, so it is done
  * once for as many compilations as would reach the bound.

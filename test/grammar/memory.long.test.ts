@@ -10,8 +10,8 @@ test.each(["numbers", "words", "objects", "tools", "patterns"])(
       "--expose-gc",
       "test/support/memory.js",
       kind,
-      "2400",
-      "4",
+      "1500",
+      "2",
     ])
     const { first, last } = JSON.parse(String(printed)) as { first: number; last: number }
     expect(last / first).toBeLessThan(1.05)
