@@ -276,7 +276,7 @@ const maxUnrecorded = 256
  * Answers the lines that can be claimed, as many at once as the gate lets through. Rejects with the
  * first error, when the lines under way have ended.
  */
-async function runLines(lines: AsyncIterable<BatchLine>, options: LineOptions): Promise<void> {
+export async function runLines(lines: AsyncIterable<BatchLine>, options: LineOptions): Promise<void> {
   const { gate, signal, claim, answer, record } = options
   const underWay = new Set<Promise<void>>()
   const control = new AbortController()
@@ -330,7 +330,7 @@ interface LineRequest {
 const temporary = new Set([429, 503])
 
 /** Answers one line. Resolves to null if the signal fires before its reply is complete. */
-async function answerLine(
+export async function answerLine(
   line: BatchLine,
   { id, key, signal }: LineRequest,
   answer: Answer,
@@ -386,7 +386,7 @@ export class Gate {
 }
 
 /** Writes outcomes in groups: those that come while a group is written make the next one. */
-class Recorder {
+export class Recorder {
   private group: Outcome[] = []
   private writing: Promise<void> | null = null
   private readonly write: (group: readonly Outcome[]) => Promise<void>

@@ -1,14 +1,17 @@
 /**
  * `tokenrail generate`: writes the answer to one prompt to standard output, and no other output.
  */
-import { type Command, InvalidArgumentError, Option } from "commander"
+import { Command, InvalidArgumentError, Option } from "commander"
 import { type GenerateOptions, type GenerateResult, GrammarError } from "../../runtime/index.ts"
+import { runBatch } from "./batch.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
-import { describeRefusal, Exit, type Io } from "./exit.ts"
+import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
 import { decimalNumber, type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
 
 interface GenerateFlags extends ConstraintFlags, ModelFlags {
+  batch?: string
+  out?: string
   compiled?: string
   temperature?: number
   topP?: number
@@ -59,10 +62,29 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
     .option("--stream", "print the text as it comes")
     .option("--report", "with --json: add the constraint's report")
     .option("--json", "print one JSON object: text, value, finishReason, usage; with --stream one an event")
-    .action(async (prompt: string | undefined, flags: GenerateFlags) =>
-      done(await generate(prompt, flags, io)),
-    )
+    .option("--batch <in.jsonl>", "answer the requests of a file, one a line, as /v1/batches does")
+    .option("--out <out.jsonl>", "with --batch: append the outcomes; lines that have one do not run")
+    .action(async (prompt: string | undefined, flags: GenerateFlags) => {
+      const { batch, out } = flags
+      if (batch === undefined && out !== undefined) throw new UsageError("--out needs --batch")
+      if (batch === undefined) return done(await generate(prompt, flags, io))
+      if (out === undefined) throw new UsageError("--batch needs --out: the file of the outcomes")
+      const foreign = command.options.find(
+        (option) =>
+          !batchFlags.has(option.attributeName()) &&
+          command.getOptionValueSource(option.attributeName()) === "cli",
+      )
+      const name = prompt === undefined ? foreign?.long : "a prompt"
+      if (name) throw new UsageError(`${name} has no effect with --batch: each line has its own`)
+      return done(await runBatch({ ...flags, batch, out }, io))
+    })
 }
+
+/** What `--batch` goes together with: the flags of a model, and bounds. */
+const batchFlags = new Set([
+  ...["batch", "out", "maxCompile", "maxMask"],
+  ...modelFlags(new Command()).options.map((option) => option.attributeName()),
+])
 
 async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io): Promise<number> {
   const given = await readConstraint(flags, io)
