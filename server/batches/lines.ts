@@ -14,6 +14,7 @@ export const batchEndpoints = [
   "/v1/completions",
   "/v1/responses",
   "/v1/messages",
+  "/v1/decisions",
 ] as const
 
 /** A line of text. */
