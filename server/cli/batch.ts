@@ -1,5 +1,6 @@
 /**
- * `tokenrail generate --batch in.jsonl --out out.jsonl`: runs the lines of a batch without a socket.
+ * `tokenrail generate --batch in.jsonl --out out.jsonl`: runs the lines of a batch without a
+ * server.
  *
  * A line is `{custom_id, method, url, body}` as in `/v1/batches`, and the application answers it in
  * this process. All outcomes, refusals too, are appended to one file. If the file is there, its
