@@ -31,7 +31,7 @@ const count = Number(flags.count)
 /** How often each was met. */
 const faults = new Map<string, number>()
 const statuses: (string | number)[] = []
-const server = new AttackedServer({ flags: ["--context", "256"] })
+const server = new AttackedServer({ flags: ["--context", "256", "--ollama"] })
 await server.start()
 let restart: Promise<void> | null = null
 let next = 0
@@ -87,6 +87,10 @@ function faultOf({ isHead, mayWait }: Mutant, raw: string, isLate: boolean): str
   if (status === "204" || status === "304" || isHead) return null
   if (/content-type: text\/event-stream/i.test(head)) {
     const error = /"error":\{"message":"((?:[^"\\]|\\.)*)"/.exec(body)
+    return error === null ? null : `a stream died: ${error[1].slice(0, 300)}`
+  }
+  if (/content-type: application\/x-ndjson/i.test(head)) {
+    const error = /^\{"error":"((?:[^"\\]|\\.)*)"/m.exec(body)
     return error === null ? null : `a stream died: ${error[1].slice(0, 300)}`
   }
   // Metrics are lines of text, by Prometheus' format.

@@ -287,6 +287,35 @@ const tokenized: Json[] = [
 ]
 const detokenized: Json[] = [{ model, tokens: [5, 6, 7] }]
 
+const options: Json = {
+  ...{ num_predict: 2, temperature: 0.5, top_k: 3, top_p: 0.9, min_p: 0.1, seed: 7, stop: ["x"] },
+  ...{ repeat_penalty: 1.1, repeat_last_n: 8, presence_penalty: 0.1, frequency_penalty: 0.1, num_ctx: 64 },
+}
+const ollamaTool: Json = { type: "function", function: { name: "f", description: "a", parameters: schema } }
+const ollamaChats: Json[] = [
+  { model, messages: base.messages, format: schema, options, stream: false, keep_alive: "5m", think: false },
+  {
+    model,
+    messages: [
+      { role: "system", content: "a" },
+      { role: "user", content: "hi", images: [] },
+      {
+        role: "assistant",
+        content: "",
+        thinking: "b",
+        tool_calls: [{ function: { name: "f", arguments: { a: "aa" } } }],
+      },
+      { role: "tool", tool_name: "f", content: "1" },
+    ],
+    ...{ tools: [ollamaTool], options: { num_predict: 30 }, logprobs: true, top_logprobs: 2 },
+  },
+  { model, messages: [] },
+]
+const ollamaPrompts: Json[] = [
+  { model, prompt: "hi", system: "a", format: "json", options: { num_predict: 30 }, suffix: "", context: [] },
+  { model, prompt: "hi", raw: true, options: { ...(options as object), num_predict: 2 }, stream: true },
+]
+
 const bodies: readonly (readonly [path: string, bodies: readonly Json[]])[] = [
   ["/v1/chat/completions", [...chats, ...calling]],
   ["/v1/completions", completions],
@@ -294,6 +323,9 @@ const bodies: readonly (readonly [path: string, bodies: readonly Json[]])[] = [
   ["/v1/responses/input_tokens", inputCounts],
   ["/v1/messages", messages],
   ["/v1/messages/count_tokens", messageCounts],
+  ["/api/chat", ollamaChats],
+  ["/api/generate", ollamaPrompts],
+  ["/api/show", [{ model, name: "m" }]],
   ["/tokenize", tokenized],
   ["/v1/detokenize", detokenized],
 ]
