@@ -33,8 +33,8 @@ export class DirectoryStore implements BatchStore {
   /** Opens or creates the directory. Rejects with the system's error. */
   static async open(directory: string): Promise<DirectoryStore> {
     const store = new DirectoryStore(directory)
-    await mkdir(join(directory, "files"), { recursive: true })
-    await mkdir(join(directory, "batches"), { recursive: true })
+    await mkdir(join(directory, "files"), { recursive: true, mode: 0o700 })
+    await mkdir(join(directory, "batches"), { recursive: true, mode: 0o700 })
     for (const file of await readAll<StoredFile>(join(directory, "files"))) store.files.set(file.id, file)
     for (const batch of await readAll<StoredBatch>(join(directory, "batches"))) {
       store.batches.set(batch.id, batch)

@@ -7,9 +7,11 @@
  *
  * Every flag may also come from the environment or a file (settings.ts).
  */
+import { mkdir } from "node:fs/promises"
 import { type Command, InvalidArgumentError, Option } from "commander"
 import { createApp } from "../app.ts"
 import { DirectoryStore } from "../batches/directory.ts"
+import { lockDirectory } from "../batches/directorylock.ts"
 import { isLoopback, readKeys } from "../http/access.ts"
 import { serve } from "../serve.ts"
 import { defaultCompileMs, defaultMaskMs } from "./constraint.ts"
@@ -165,6 +167,8 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
 async function openData(directory: string | undefined): Promise<DirectoryStore | null> {
   if (directory === undefined) return null
   try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await lockDirectory(directory)
     return await DirectoryStore.open(directory)
   } catch (error) {
     throw new UsageError(`--data-dir ${directory}: ${(error as Error).message}`)
