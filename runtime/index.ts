@@ -54,6 +54,7 @@ export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../samp
 export type { Answer, DecideOptions, Decisions } from "./decisions/decide.ts"
 export type { DecisionInput } from "./decisions/prompt.ts"
 export type { ChoiceQuestion, PredicateQuestion, Question, ScoreQuestion } from "./decisions/questions.ts"
+export type { Score, ScoreOptions, Scores } from "./decisions/score.ts"
 export type { Batch } from "./engine/batch.ts"
 export type { SearchOptions } from "./engine/beamoptions.ts"
 export { Engine, type ModelInfo } from "./engine/engine.ts"

@@ -11,7 +11,7 @@ import { listModels, listRunning, ollamaVersion, showModel } from "./ollama/mode
 import { absentRoutes } from "./ollama/routes.ts"
 import { chat } from "./openai/chat/chat.ts"
 import { completions } from "./openai/completions/completions.ts"
-import { decisions } from "./openai/decisions.ts"
+import { decisions, score } from "./openai/decisions.ts"
 import type { ModelNames } from "./openai/models.ts"
 import type { EndpointOptions } from "./openai/request/endpoint.ts"
 import { countInput, createResponse } from "./openai/responses/create.ts"
@@ -64,6 +64,7 @@ export function routesOf(service: Service): Routes {
     "/v1/chat/completions": { POST: generate(chat) },
     "/v1/completions": { POST: generate(completions) },
     "/v1/decisions": { POST: generate(decisions) },
+    "/v1/score": { POST: generate(score) },
     "/v1/messages": { POST: generate(messages) },
     "/v1/messages/count_tokens": { POST: answer(countTokens) },
     "/v1/responses": {

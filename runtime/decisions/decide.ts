@@ -74,7 +74,7 @@ export interface Decisions {
 }
 
 /** A prompt that is ready to be continued. */
-interface Prompted {
+export interface Prompted {
   readonly ids: readonly number[]
   /** Returns the logits after the prompt and the `written` tokens. Shape [V]. */
   look(written: readonly number[]): Promise<{ logits: Float32Array; reusedCount: number }>

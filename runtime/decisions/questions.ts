@@ -49,6 +49,8 @@ export const decisionBounds = {
   optionUnits: 256,
   /** Token sequences of one question whose probabilities are computed. */
   spellings: 4_096,
+  /** Tokens of all texts that one request scores. */
+  scoredTokens: 16_384,
 } as const
 
 /** Returns the options of a checked question. */

@@ -14,9 +14,10 @@ import { onlyToken } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
 import { onAbort } from "../aborts.ts"
-import { type DecideHost, type DecideOptions, type Decisions, decide } from "../decisions/decide.ts"
+import { type DecideOptions, type Decisions, decide, type Prompted } from "../decisions/decide.ts"
 import type { DecisionInput } from "../decisions/prompt.ts"
 import type { Question } from "../decisions/questions.ts"
+import { type ScoreOptions, type Scores, score } from "../decisions/score.ts"
 import { AbortError, ModelError, RequestError, reasonOf, wrong } from "../errors.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
@@ -469,14 +470,57 @@ export class Engine {
     questions: readonly Question[],
     options: DecideOptions = {},
   ): Promise<Decisions> {
-    const { signal } = options
+    const host = { vocabulary: this.vocabulary, ...this.judging() }
+    return this.judged(options.signal, (signal) =>
+      decide(
+        {
+          ...host,
+          prompt: (messages, { templateOptions }) => {
+            const variables = { enable_thinking: false, ...templateOptions?.variables }
+            return this.prompted(messages, { templateOptions: { ...templateOptions, variables } }, signal)
+          },
+        },
+        input,
+        questions,
+        options,
+      ),
+    )
+  }
+
+  /**
+   * Returns the log-probabilities of texts that may continue the prompt, token by token, in the
+   * tokenizer's own tokens. Costs one forward a token. Rejects as `decide` does.
+   */
+  async score(prompt: Prompt, texts: readonly string[], options: ScoreOptions = {}): Promise<Scores> {
+    const { prompts } = this.parts
+    return this.judged(options.signal, (signal) =>
+      score(
+        {
+          ...{ ...this.judging(), endIds: this.vocabulary.endIds },
+          prompt: () => this.prompted(prompt, options, signal),
+          encode: (text) => prompts.encode({ kind: "part", text }, signal),
+        },
+        texts,
+        options,
+      ),
+    )
+  }
+
+  private judging(): { contextLength: number; slotCount: number } {
+    return { contextLength: this.model.contextLength, slotCount: this.parts.model.slotCount }
+  }
+
+  /** Runs a task that looks at logits. If a part of it fails, its other parts end. */
+  private async judged<Result>(
+    signal: AbortSignal | undefined,
+    task: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     if (signal?.aborted) throw reasonOf(new AbortError("", { cause: signal.reason }))
     this.checkAlive()
     this.checkLine(1)
-    // A failure of one question ends the others.
     const { own, end, release } = ownSignal(signal)
     try {
-      return await decide(this.deciding(own), input, questions, options)
+      return await task(own)
     } catch (error) {
       end()
       throw reasonOf(inOwnWords(error))
@@ -485,19 +529,14 @@ export class Engine {
     }
   }
 
-  private deciding(signal: AbortSignal): DecideHost {
-    const { contextLength } = this.model
-    const { slotCount } = this.parts.model
-    return {
-      ...{ vocabulary: this.vocabulary, contextLength, slotCount },
-      prompt: async (messages, { templateOptions }) => {
-        const variables = { enable_thinking: false, ...templateOptions?.variables }
-        const template = { ...templateOptions, variables }
-        const ids = await promptIdsOf(messages, { templateOptions: template, signal }, this.parts.prompts)
-        const request = await this.read(ids, { raw: true, maxTokens: 1 }, null)
-        return { ids, look: async (written) => (await this.probe(request, written, signal))! }
-      },
-    }
+  private async prompted(
+    prompt: Prompt,
+    { raw = false, templateOptions = {} }: ScoreOptions,
+    signal: AbortSignal,
+  ): Promise<Prompted> {
+    const ids = await promptIdsOf(prompt, { raw, templateOptions, signal }, this.parts.prompts)
+    const request = await this.read(ids, { raw: true, maxTokens: 1 }, null)
+    return { ids, look: async (written) => (await this.probe(request, written, signal))! }
   }
 
   /**

@@ -1,10 +1,10 @@
 /**
- * The fields of `POST /v1/decisions`: from a JSON object to a checked request. The engine checks
- * the questions.
+ * The fields of `POST /v1/decisions` and `/v1/score`: from a JSON object to a checked request. The
+ * engine checks the questions and the texts.
  */
 import { z } from "zod"
-import type { DecisionInput, Question } from "../../runtime/index.ts"
-import { missing, Refusal, unsupported } from "../errors.ts"
+import type { DecisionInput, Message, Question, ScoreOptions } from "../../runtime/index.ts"
+import { invalid, missing, Refusal, unsupported } from "../errors.ts"
 import type { RequestBody } from "../http/body.ts"
 import { constraintKeys } from "./request/constraint.ts"
 import { fieldError, readFields } from "./request/fields.ts"
@@ -26,6 +26,22 @@ const decisionFields = z.object({
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
 })
 
+export interface ScoreRequest {
+  model: string
+  prompt: string | Message[]
+  texts: readonly string[]
+  options: ScoreOptions
+  ignored: string[]
+}
+
+const scoreFields = z.object({
+  model: z.string().min(1),
+  prompt: z.string({ error: "must be a string" }).nullish(),
+  messages: z.array(message).min(1).nullish(),
+  texts: z.unknown(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+})
+
 const conversation = z.object({ input: z.array(message).min(1) })
 
 /** Returns the checked request. Throws `Refusal`. */
@@ -41,6 +57,20 @@ export function parseDecision(body: RequestBody): DecisionRequest {
     variables: fields.chat_template_kwargs ?? {},
     ignored,
   }
+}
+
+/** Returns the checked request. The engine checks the texts. Throws `Refusal`. */
+export function parseScore(body: RequestBody): ScoreRequest {
+  refuseConstraints(body)
+  const { fields, ignored } = readFields(body, scoreFields)
+  checkTemplateKwargs(body.value.chat_template_kwargs ?? {})
+  const { model, prompt, messages } = fields
+  const common = { model, texts: fields.texts as string[], ignored }
+  if (prompt == null && !messages) throw missing("messages", "Send messages, or a prompt")
+  if (prompt != null && messages) throw invalid("messages", ": prompt is given as well", "Send one of them")
+  if (prompt != null) return { ...common, prompt, options: { raw: true } }
+  const variables = fields.chat_template_kwargs ?? {}
+  return { ...common, prompt: toMessages(messages!), options: { templateOptions: { variables } } }
 }
 
 /** Throws `Refusal` for a constraint, which has no meaning where no text is written. */

@@ -12,7 +12,7 @@ import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.t
 import { parseGenerate, parseOllamaChat, parseShow } from "../../ollama/fields.ts"
 import { parseChat } from "../chat/schema.ts"
 import { parseCompletion } from "../completions/completionfields.ts"
-import { parseDecision } from "../decisionfields.ts"
+import { parseDecision, parseScore } from "../decisionfields.ts"
 import { readBareFormat, readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
@@ -29,6 +29,7 @@ const parsers = {
   ollamaChat: (body: RequestBody) => ({ turn: parseOllamaChat(body), ...readBareFormat(body) }),
   ollamaGenerate: (body: RequestBody) => ({ turn: parseGenerate(body), ...readBareFormat(body) }),
   ollamaShow: parseShow,
+  score: parseScore,
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }

@@ -39,7 +39,12 @@ function withChosen<Entry extends { token: number }>(top: readonly Entry[], chos
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-function entry(id: number, logprob: number, vocabulary: Vocabulary): LogprobRow["top_logprobs"][number] {
+/** Returns one token with its text, its bytes and its log-probability. */
+export function entry(
+  id: number,
+  logprob: number,
+  vocabulary: Vocabulary,
+): LogprobRow["top_logprobs"][number] {
   const bytes = vocabulary.bytes(id)
   const name = vocabulary.isSpecial(id)
     ? [...vocabulary.specials].find(([, special]) => special === id)?.[0]

@@ -44,6 +44,8 @@ const fieldBounds: readonly Bound[] = [
   row("messages", "members", 4_096, "Send the latest ones"),
   row("input", "members", 4_096, "Send the latest items"),
   row("questions", "members", decisionBounds.questions, "Send the others in a request of their own"),
+  row("texts", "members", decisionBounds.questions, "Send the others in a request of their own"),
+  row("texts", "units in all", 1 << 20, "Send fewer or shorter texts"),
   row("system", "members", 1_024, "Join the blocks"),
   row("stop", "members", 64, fewer),
   row("stop", "units in all", 4_096, "Send fewer or shorter stop strings"),

@@ -159,3 +159,38 @@ describe("refusals", () => {
     await expect(engine.decide(input, [choice("a", "b")], { signal: end.signal })).rejects.toThrow("aborted")
   })
 })
+
+describe("scores", () => {
+  test("are the log-probabilities of the tokens, as those of a prompt", async () => {
+    const prompt = await engine.tokenize(input)
+    const texts = ["true", "a b", "ab"]
+    const { scores, usage } = await engine.score(input, texts)
+    for (const [index, text] of texts.entries()) {
+      const ids = engine.tokenizer.encodePart(text)
+      const all = [...prompt, ...ids, engine.vocabulary.endIds[0]]
+      const generation = await engine.start(all, { maxTokens: 0, promptLogprobs: 0 })
+      await generation.result
+      const told = generation.promptLogprobs!.slice(prompt.length).map((each) => each!.logprob)
+      const { tokens, logprob, endLogprob } = scores[index]
+      expect(tokens.map(({ token }) => token)).toEqual(ids)
+      for (const [at, each] of tokens.entries()) expect(each.logprob).toBeCloseTo(told[at], 12)
+      expect(endLogprob).toBeCloseTo(told.at(-1)!, 12)
+      expect(logprob).toBeCloseTo(
+        tokens.reduce((sum, each) => sum + each.logprob, 0),
+        12,
+      )
+    }
+    expect(usage.promptTokens).toBe(prompt.length)
+  })
+
+  test.each<[unknown, string]>([
+    [undefined, "texts"],
+    [[], "texts"],
+    ["a", "texts"],
+    [["a", ""], "texts[1]"],
+    [["a", "x".repeat(2_000)], "texts[1]"],
+  ])("wrong texts are refused at their place (%#)", async (texts, param) => {
+    const asked = engine.score(input, texts as string[])
+    await expect(asked).rejects.toThrow(expect.objectContaining({ param }))
+  })
+})

@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => engine.close())
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are compared field by field
-async function post(fields: object): Promise<{ status: number; body: any }> {
-  const response = await fetchApp("http://localhost/v1/decisions", {
+async function post(fields: object, path = "/v1/decisions"): Promise<{ status: number; body: any }> {
+  const response = await fetchApp(`http://localhost${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ model: engine.model.id, ...fields }),
@@ -91,4 +91,21 @@ test.each<[object, string]>([
   const { status, body } = await post(fields)
   expect(body.error).toMatchObject({ param, type: "invalid_request_error" })
   expect(status).toBe(param === "model" ? 404 : 400)
+})
+
+test("texts are scored after a prompt or messages", async () => {
+  const texts = ["billing", "x"]
+  const { status, body } = await post({ prompt: input, texts }, "/v1/score")
+  expect(status, JSON.stringify(body)).toBe(200)
+  const { scores } = await engine.score(input, texts, { raw: true })
+  expect(body.scores.map(({ text, logprob }: { text: string; logprob: number }) => [text, logprob])).toEqual(
+    scores.map(({ logprob }, index) => [texts[index], logprob]),
+  )
+  expect(body.scores[1].tokens).toEqual([{ token: "x", logprob: scores[1].logprob, bytes: [120] }])
+  expect(body.usage.completion_tokens).toBe(0)
+  const messages = [{ role: "user", content: input }]
+  expect((await post({ messages, texts }, "/v1/score")).status).toBe(200)
+  expect((await post({ texts }, "/v1/score")).body.error.param).toBe("messages")
+  expect((await post({ prompt: input }, "/v1/score")).body.error.param).toBe("texts")
+  expect((await post({ prompt: input, messages, texts }, "/v1/score")).body.error.param).toBe("messages")
 })
