@@ -10,6 +10,7 @@ import { ollamaChat, ollamaGenerate } from "./ollama/answer.ts"
 import { listModels, listRunning, ollamaVersion, showModel } from "./ollama/models.ts"
 import { absentRoutes } from "./ollama/routes.ts"
 import { chat } from "./openai/chat/chat.ts"
+import { compile } from "./openai/compile/compile.ts"
 import { completions } from "./openai/completions/completions.ts"
 import { decisions, score } from "./openai/decisions.ts"
 import type { ModelNames } from "./openai/models.ts"
@@ -64,6 +65,7 @@ export function routesOf(service: Service): Routes {
     "/v1/chat/completions": { POST: generate(chat) },
     "/v1/completions": { POST: generate(completions) },
     "/v1/decisions": { POST: generate(decisions) },
+    "/v1/compile": { POST: answer(compile) },
     "/v1/score": { POST: generate(score) },
     "/v1/messages": { POST: generate(messages) },
     "/v1/messages/count_tokens": { POST: answer(countTokens) },

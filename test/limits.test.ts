@@ -28,6 +28,7 @@ import { maxMessageUnits, maxPlaceUnits } from "../server/errors.ts"
 import { defaultBodyLimits } from "../server/http/body.ts"
 import { maxPieces, minPieceBytes } from "../server/http/pieces.ts"
 import { maxQuotedUnits } from "../server/http/quote.ts"
+import { maxCheckMs, maxChecks } from "../server/openai/compile/checkthread.ts"
 import { maxInlineBytes, maxSparseBytes, maxSparseMarks } from "../server/openai/read/bodyreader.ts"
 import { defaultReaderLimits } from "../server/openai/read/readerthread.ts"
 import { requestBounds } from "../server/openai/request/bounds.ts"
@@ -66,6 +67,9 @@ const entries = (bounds: object) => Object.entries(bounds).map(([name, most]) =>
 const ends = (table: string[][]) => table.map((row) => [row[0], row.at(-1)])
 
 test("fields of a request", () => {
+  expect(page).toContain(
+    `takes at most ${number(maxCheckMs)} ms, and at most ${maxChecks} of\nthem run at once`,
+  )
   expect(rows("Fields of a request")).toEqual(
     requestBounds.map(({ field, measure, most }) => [field, measure, number(most)]),
   )

@@ -11,6 +11,7 @@ import { parseCount, parseMessages } from "../../anthropic/fields.ts"
 import { type ParseLimits, parseBody, type RequestBody } from "../../http/body.ts"
 import { parseGenerate, parseOllamaChat, parseShow } from "../../ollama/fields.ts"
 import { parseChat } from "../chat/schema.ts"
+import { parseCompile } from "../compile/fields.ts"
 import { parseCompletion } from "../completions/completionfields.ts"
 import { parseDecision, parseScore } from "../decisionfields.ts"
 import { readBareFormat, readConstraint } from "../request/constraint.ts"
@@ -30,6 +31,7 @@ const parsers = {
   ollamaGenerate: (body: RequestBody) => ({ turn: parseGenerate(body), ...readBareFormat(body) }),
   ollamaShow: parseShow,
   score: parseScore,
+  compile: parseCompile,
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }

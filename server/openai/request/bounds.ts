@@ -44,6 +44,8 @@ const fieldBounds: readonly Bound[] = [
   row("messages", "members", 4_096, "Send the latest ones"),
   row("input", "members", 4_096, "Send the latest items"),
   row("questions", "members", decisionBounds.questions, "Send the others in a request of their own"),
+  row("check", "members", decisionBounds.questions, "Send the others in a request of their own"),
+  row("check", "units in all", 1 << 20, "Send fewer or shorter texts"),
   row("texts", "members", decisionBounds.questions, "Send the others in a request of their own"),
   row("texts", "units in all", 1 << 20, "Send fewer or shorter texts"),
   row("system", "members", 1_024, "Join the blocks"),
