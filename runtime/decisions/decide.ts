@@ -19,11 +19,15 @@ import { spellingsOf } from "./spellings.ts"
 /** The options of `engine.decide`. Every field is optional. */
 export interface DecideOptions {
   signal?: AbortSignal | undefined
+  /** Whether the forwards wait until no other request waits for a slot. Default false. */
+  background?: boolean | null
   /** Documents and variables of the chat template. */
   templateOptions?: TemplateOptions
 }
 
-const decideFields = { signal: "any", templateOptions: "object" } as const satisfies Fields<DecideOptions>
+const decideFields = {
+  ...{ signal: "any", background: "boolean", templateOptions: "object" },
+} as const satisfies Fields<DecideOptions>
 
 interface Answered {
   /** The question's name; null if it has none. */

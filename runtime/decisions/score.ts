@@ -17,12 +17,14 @@ export interface ScoreOptions {
   /** Whether the prompt is the text itself, without a template. Default false. */
   raw?: boolean
   signal?: AbortSignal | undefined
+  /** Whether the forwards wait until no other request waits for a slot. Default false. */
+  background?: boolean | null
   /** Tools, documents and variables of the chat template. */
   templateOptions?: TemplateOptions
 }
 
 const scoreFields = {
-  ...{ raw: "boolean", signal: "any", templateOptions: "object" },
+  ...{ raw: "boolean", signal: "any", background: "boolean", templateOptions: "object" },
 } as const satisfies Fields<ScoreOptions>
 
 /** The log-probability of a continuation: natural logarithms. */

@@ -475,9 +475,13 @@ export class Engine {
       decide(
         {
           ...host,
-          prompt: (messages, { templateOptions }) => {
+          prompt: (messages, { templateOptions, background }) => {
             const variables = { enable_thinking: false, ...templateOptions?.variables }
-            return this.prompted(messages, { templateOptions: { ...templateOptions, variables } }, signal)
+            return this.prompted(
+              messages,
+              { background, templateOptions: { ...templateOptions, variables } },
+              signal,
+            )
           },
         },
         input,
@@ -531,11 +535,11 @@ export class Engine {
 
   private async prompted(
     prompt: Prompt,
-    { raw = false, templateOptions = {} }: ScoreOptions,
+    { raw = false, templateOptions = {}, background }: ScoreOptions,
     signal: AbortSignal,
   ): Promise<Prompted> {
     const ids = await promptIdsOf(prompt, { raw, templateOptions, signal }, this.parts.prompts)
-    const request = await this.read(ids, { raw: true, maxTokens: 1 }, null)
+    const request = await this.read(ids, { raw: true, maxTokens: 1, background }, null)
     return { ids, look: async (written) => (await this.probe(request, written, signal))! }
   }
 

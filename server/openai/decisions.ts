@@ -20,10 +20,9 @@ export async function decisions(
     const { model, input, questions, variables, ignored } = await readRequest("decisions", request, options)
     options.models.check(model)
     const { signal } = request
-    const { answers, usage } = await engine.decide(input, questions, {
-      signal,
-      templateOptions: { variables },
-    })
+    const { isBackground: background } = options.exchange
+    const how = { signal, background, templateOptions: { variables } }
+    const { answers, usage } = await engine.decide(input, questions, how)
     const reply = { model, answers: answers.map(answerOf), usage: spend(usage, options) }
     return Response.json(reply, { headers: ignoredHeaders(ignored) })
   })

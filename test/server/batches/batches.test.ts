@@ -97,6 +97,7 @@ test.each([
   ["/v1/completions", { prompt: "hi", max_tokens: 2 }, "text_completion"],
   ["/v1/responses", { input: "hi", max_output_tokens: 16 }, "response"],
   ["/v1/messages", { messages, max_tokens: 2 }, undefined],
+  ["/v1/decisions", { input: "hi", questions: [{ type: "predicate", instructions: "x" }] }, undefined],
 ])("a batch over %s", async (url, body, object) => {
   const client = clientOf()
   const line = { custom_id: "a", method: "POST", url, body: { model: "any", ...body } }
