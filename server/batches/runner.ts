@@ -59,9 +59,17 @@ export class BatchRunner {
     this.gate = new Gate(options.slots)
   }
 
-  /** Begins the open batches of the store, as far as there is room. Called after each change. */
+  /** Begins the open batches of the store, as far as there is room. Never rejects. */
   async wake(): Promise<void> {
-    for (const batch of await this.options.store.listBatches()) {
+    try {
+      this.begin(await this.options.store.listBatches())
+    } catch (error) {
+      this.options.log?.(`batches: ${(error as Error).message}`)
+    }
+  }
+
+  private begin(batches: readonly StoredBatch[]): void {
+    for (const batch of batches) {
       if (this.running.size >= maxOpenBatches) return
       const { id, owner } = batch
       if (!isOpenBatch(batch) || this.running.has(id) || this.stuck.has(id)) continue
