@@ -27,27 +27,29 @@ export async function checkApart(question: CheckQuestion, signal: AbortSignal): 
   }
   if (signal.aborted) throw new AbortError()
   running++
-  const worker = new Worker(packageFile("dist/server/openai/compile/checkworker.js"), {
-    workerData: question,
-    // Flags of this process are not passed on, since a thread refuses some of them.
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-  })
   let timer: NodeJS.Timeout | undefined
   let leave = (): void => {}
+  let worker: Worker | undefined
   try {
+    const thread = new Worker(packageFile("dist/server/openai/compile/checkworker.js"), {
+      workerData: question,
+      // Flags of this process are not passed on, since a thread refuses some of them.
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    })
+    worker = thread
     const answer = await new Promise<CheckAnswer>((resolve, reject) => {
       const costly = (what: string) => reject(invalid("check", what, "Send fewer or shorter texts"))
       timer = setTimeout(() => costly(`takes more than ${maxCheckMs} ms`), maxCheckMs)
       leave = () => reject(new AbortError())
       signal.addEventListener("abort", leave, { once: true })
-      worker.on("message", resolve)
-      worker.on("error", (error: NodeJS.ErrnoException) =>
+      thread.on("message", resolve)
+      thread.on("error", (error: NodeJS.ErrnoException) =>
         error.code === "ERR_WORKER_OUT_OF_MEMORY"
           ? costly(`takes more than ${maxHeapMb} MiB of memory`)
           : reject(error),
       )
-      worker.on("exit", (code) => reject(new Error(`the thread of a check ended with code ${code}`)))
+      thread.on("exit", (code) => reject(new Error(`the thread of a check ended with code ${code}`)))
     })
     if ("error" in answer) throw unpackError(answer.error)
     return answer.results
@@ -55,6 +57,6 @@ export async function checkApart(question: CheckQuestion, signal: AbortSignal): 
     running--
     clearTimeout(timer)
     signal.removeEventListener("abort", leave)
-    void worker.terminate()
+    void worker?.terminate()
   }
 }
