@@ -66,22 +66,23 @@ export async function score(host: ScoreHost, texts: unknown, options: ScoreOptio
   const spelled = await encodeAll(host, checked, ids.length)
   const looks = new Gate(host.slotCount)
   let cachedTokens = 0
-  const row = (written: readonly number[]): Promise<Float32Array> =>
+  // The beginning of a text is copied at its turn: all of them together are quadratic in memory.
+  const row = (tokens: readonly number[], end: number): Promise<Float32Array> =>
     looks.run(async () => {
-      const { logits, reusedCount } = await look(written)
-      if (written.length === 0) cachedTokens = reusedCount
+      const { logits, reusedCount } = await look(tokens.slice(0, end))
+      if (end === 0) cachedTokens = reusedCount
       return logits
     })
   // Computes the tokens of the prompt, which all texts share.
-  const first = await row([])
+  const first = await row([], 0)
   const scores = await Promise.all(
     spelled.map(async (tokens) => {
       const rows = tokens.map(async (token, at) => ({
         token,
-        logprob: logprobOf(at === 0 ? first : await row(tokens.slice(0, at)), [token]),
+        logprob: logprobOf(at === 0 ? first : await row(tokens, at), [token]),
       }))
       const read = await Promise.all(rows)
-      const endLogprob = logprobOf(await row(tokens), host.endIds)
+      const endLogprob = logprobOf(await row(tokens, tokens.length), host.endIds)
       return { logprob: read.reduce((sum, { logprob }) => sum + logprob, 0), endLogprob, tokens: read }
     }),
   )
