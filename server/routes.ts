@@ -57,7 +57,7 @@ export function routesOf(service: Service): Routes {
   /** Like `answer`, for endpoints whose request waits in the queue. */
   const generate = (endpoint: EndpointFunction): Handler =>
     answer(async (engine, request, options) => {
-      engine.checkLine(1, endpointOptions.maxWaiting)
+      engine.checkLine(1, endpointOptions.maxWaiting, options.exchange.isBackground)
       return endpoint(engine, request, options)
     })
   const responses = new ResponseStore()

@@ -122,6 +122,8 @@ export class Engine {
   private readonly guides: GuideHost
   /** Sequences whose requests are still being prepared. */
   private preparing = 0
+  /** Those of them that are of the background. */
+  private preparingBehind = 0
   private loop: Promise<void> | undefined
   private isClosing = false
   private closed: Promise<void> | undefined
@@ -178,13 +180,18 @@ export class Engine {
     if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
     this.checkAlive()
     const count = readCount(options)
-    this.checkLine(count)
+    const isBackground = options.background ?? false
+    this.checkLine(count, undefined, isBackground)
     this.preparing += count
+    if (isBackground) this.preparingBehind += count
     this.tellBusy()
     try {
       return await this.prepare(prompt, options)
+    } catch (error) {
+      throw this.causeOf(error, signal)
     } finally {
       this.preparing -= count
+      if (isBackground) this.preparingBehind -= count
       this.tellBusy()
     }
   }
@@ -453,8 +460,12 @@ export class Engine {
     spent: PromptTime = { ms: 0 },
   ): Promise<readonly number[]> {
     checkRequest(options)
-    const asked = readConstraint(options)
-    return promptIdsOf(prompt, options, this.parts.prompts, asked?.input ?? null, spent)
+    const input = readConstraint(options)?.input ?? null
+    try {
+      return await promptIdsOf(prompt, options, this.parts.prompts, input, spent)
+    } catch (error) {
+      throw this.causeOf(error, options.signal)
+    }
   }
 
   /**
@@ -471,7 +482,7 @@ export class Engine {
     options: DecideOptions = {},
   ): Promise<Decisions> {
     const host = { vocabulary: this.vocabulary, ...this.judging() }
-    return this.judged(options.signal, (signal) =>
+    return this.judged(options, (signal) =>
       decide(
         {
           ...host,
@@ -497,7 +508,7 @@ export class Engine {
    */
   async score(prompt: Prompt, texts: readonly string[], options: ScoreOptions = {}): Promise<Scores> {
     const { prompts } = this.parts
-    return this.judged(options.signal, (signal) =>
+    return this.judged(options, (signal) =>
       score(
         {
           ...{ ...this.judging(), endIds: this.vocabulary.endIds },
@@ -516,18 +527,18 @@ export class Engine {
 
   /** Runs a task that looks at logits. If a part of it fails, its other parts end. */
   private async judged<Result>(
-    signal: AbortSignal | undefined,
+    { signal, background }: Pick<ScoreOptions, "signal" | "background">,
     task: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     if (signal?.aborted) throw reasonOf(new AbortError("", { cause: signal.reason }))
     this.checkAlive()
-    this.checkLine(1)
+    this.checkLine(1, undefined, background ?? false)
     const { own, end, release } = ownSignal(signal)
     try {
       return await task(own)
     } catch (error) {
       end()
-      throw reasonOf(inOwnWords(error))
+      throw reasonOf(inOwnWords(this.causeOf(error, signal)))
     } finally {
       release()
     }
@@ -679,15 +690,21 @@ export class Engine {
   }
 
   private checkAlive(): void {
-    if (this.isClosing) throw new RequestError("shutting_down", "the engine is shutting down")
+    if (this.isClosing) throw closingError()
     if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
+  }
+
+  /** Returns the refusal of an engine that is closing, if that ended a request; else the error. */
+  private causeOf(error: unknown, signal: AbortSignal | undefined): unknown {
+    const isOwn = error instanceof AbortError && !signal?.aborted
+    return isOwn && this.isClosing ? closingError() : error
   }
 
   /**
    * Throws RequestError unless `count` more answers find a slot or a place in a queue of `most` and
-   * of the engine's own bound.
+   * of the engine's own bound. Answers of the background take no place from the others.
    */
-  checkLine(count: number, most = Number.POSITIVE_INFINITY): void {
+  checkLine(count: number, most = Number.POSITIVE_INFINITY, isBackground = false): void {
     const { waiting, slots } = this.scheduler
     const { model } = this.parts
     const maxWaiting = Math.min(most, this.parts.maxWaiting)
@@ -697,7 +714,9 @@ export class Engine {
         `${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`,
       )
     }
-    const taken = waiting.length + this.preparing
+    const waitingBehind = waiting.filter(({ options }) => options.isBackground).length
+    const behind = isBackground ? 0 : waitingBehind + this.preparingBehind
+    const taken = waiting.length + this.preparing - behind
     if (taken + count <= maxWaiting + slots.freeCount) return
     throw new RequestError(
       "queue_full",
@@ -706,6 +725,7 @@ export class Engine {
   }
 
   private async openGuides(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {
+    this.checkAlive()
     const opened = await this.guides.open(request, count, signal)
     const { opening, guides } = opened
     if (request.constraint && guides[0].host === this.parts.guides) {
@@ -759,6 +779,10 @@ function ownSignal(signal: AbortSignal | undefined): {
 /** Throws OptionError for an unknown option. */
 function checkRequest(options: GenerateOptions): void {
   checkOptions(options, generateFields, { aliases: generateAliases })
+}
+
+function closingError(): RequestError {
+  return new RequestError("shutting_down", "the engine is shutting down")
 }
 
 /**

@@ -130,6 +130,7 @@ export class PromptEncoder {
     if (spent.ms > this.options.promptMs) throw this.tooLong(text)
     const ids = !thread || length <= shortLength ? this.encodeHere(text, spent) : null
     if (ids !== null || !thread) return ids ?? []
+    if (this.isClosed) throw new AbortError()
     const { maxWaiting = defaultMaxWaiting } = this.options
     if (this.waiting.length >= maxWaiting) {
       const message = `${maxWaiting} long prompts wait to be tokenised: try again later`

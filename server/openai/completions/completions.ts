@@ -32,7 +32,8 @@ export async function completions(
     constraint = asked
     options.models.check(completion.model)
     refusePolicies(policies)
-    engine.checkLine(completion.bestOf * completion.prompts.length, options.maxWaiting)
+    const count = completion.bestOf * completion.prompts.length
+    engine.checkLine(count, options.maxWaiting, options.exchange.isBackground)
     const seed = BigInt(completion.options.seed ?? randomSeed())
     const prompted = await start(engine, completion, {
       ...engineOptions(completion, { constraint, policies }, options),

@@ -15,3 +15,17 @@ test("answers of the background begin when no other request waits", async () => 
   expect(ended.slice(2)).toEqual(["back 1", "back 2"])
   await engine.close()
 })
+
+test("answers of the background take no place in the queue from others", async () => {
+  const engine = await open({ device: "cpu", slots: 1, maxWaiting: 1 })
+  const options = { maxTokens: 4, ignoreEos: true }
+  const back = await engine.start("a", { ...options, background: true, n: 2 })
+  await expect(engine.start("b", { ...options, background: true })).rejects.toMatchObject({
+    code: "queue_full",
+  })
+  const front = await engine.start("c", options)
+  await expect(engine.start("d", options)).rejects.toMatchObject({ code: "queue_full" })
+  for (const { finishReason } of [await front.result, await back.result].flatMap((each) => each.choices))
+    expect(finishReason).toBe("length")
+  await engine.close()
+})
