@@ -55,6 +55,7 @@ export default defineConfig({
           exclude: ["test/**/*.{gpu,long,full}*.test.ts", ...(isCoreOnly ? ["test/mask/fast/**"] : [])],
           isolate: false,
           ...parallel,
+          setupFiles: [...setupFiles, "test/support/worlds.ts"],
         },
       },
       {

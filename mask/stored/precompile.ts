@@ -95,6 +95,7 @@ type Edges = Pick<ClosedTables, "start" | "edgeOffsets" | "lows" | "highs" | "ta
 }
 
 function closeEdges(states: States, maxStates: number): Edges {
+  states.enter()
   const order = [DeadState]
   /** By state: the closed state; undefined if it has not been reached. */
   const places: number[] = [0]

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
-import { currentWorld } from "../../grammar/tables.ts"
+import { currentWorld, enter } from "../../grammar/tables.ts"
 import { beginWorld, bytesByOwner, setTableBytes, tableBytes } from "../../grammar/worlds.ts"
 import { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 
@@ -21,8 +21,11 @@ const schema = {
 }
 const text = `{"c":["2024-02-29","2024-03-01"],"b":99.75,"a":"a1x2b3","d":"${"abc-1".repeat(80)}"}`
 
+const world = currentWorld()
+
 afterEach(() => {
-  setTableBytes()
+  setTableBytes(Number.POSITIVE_INFINITY)
+  enter(world)
 })
 
 /** The mask after each byte of `text`. */
@@ -63,13 +66,13 @@ test("a grammar answers alike after a new world has begun, and while machines of
 
 test("a compilation begins a new world once the tables are above their bound, and only then", () => {
   compile({ kind: "regex", pattern: "first" })
-  const world = currentWorld()
+  const before = currentWorld()
   setTableBytes(tableBytes() + (1 << 20))
   compile({ kind: "regex", pattern: "second" })
-  expect(currentWorld()).toBe(world)
+  expect(currentWorld()).toBe(before)
   setTableBytes(0)
   compile({ kind: "regex", pattern: "third" })
-  expect(currentWorld()).not.toBe(world)
+  expect(currentWorld()).not.toBe(before)
 })
 
 test("a grammar of another world can be part of a turn", () => {

@@ -4,16 +4,19 @@ import { compile } from "../../../../grammar/compile.ts"
 import { larkRule } from "../../../../grammar/ebnf/lark/lark.ts"
 import { Rules } from "../../../../grammar/ebnf/rules.ts"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
+import { compilation } from "../../../../grammar/worlds.ts"
 import { type CaseCompiler, testCases } from "../../../support/cases.ts"
 
-const compileCase: CaseCompiler = ({ grammar, start }, tokens) => {
-  const rules = new Rules(defaultLimits, tokens)
-  const schema = (text: string) => compile({ kind: "json", schema: text }).grammar
-  const { rule } = larkRule(grammar, rules, { start, schema })
-  const compiled = rules.grammar(rule, { key: () => grammar, title: "case" })
-  if (compiled === null) throw new GrammarError("unsatisfiable", "", "no text satisfies the grammar")
-  return compiled
-}
+const compileCase: CaseCompiler = ({ grammar, start }, tokens) =>
+  // The schemas inside are compiled in the world of the grammar.
+  compilation(() => {
+    const rules = new Rules(defaultLimits, tokens)
+    const schema = (text: string) => compile({ kind: "json", schema: text }).grammar
+    const { rule } = larkRule(grammar, rules, { start, schema })
+    const compiled = rules.grammar(rule, { key: () => grammar, title: "case" })
+    if (compiled === null) throw new GrammarError("unsatisfiable", "", "no text satisfies the grammar")
+    return compiled
+  })
 
 testCases("lark", compileCase)
 
