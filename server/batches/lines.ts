@@ -90,11 +90,11 @@ export async function* readInput(
   }
 }
 
-/** Checks a whole input. Resolves to the number of its requests and its first errors. */
+/** Checks a whole input. Resolves to the number of its requests, their ids and first errors. */
 export async function checkInput(
   content: AsyncIterable<Uint8Array>,
   { endpoint, maxLines }: ReadOptions,
-): Promise<{ total: number; errors: BatchError[] }> {
+): Promise<{ total: number; customIds: ReadonlySet<string>; errors: BatchError[] }> {
   const errors: BatchError[] = []
   const customIds = new Set<string>()
   let total = 0
@@ -103,7 +103,8 @@ export async function checkInput(
     total++
     if (total > maxLines) {
       const message = `the input has more than ${maxLines} lines: send several batches`
-      return { total, errors: [...errors, { code: "too_many_lines", message, param: null, line: null }] }
+      errors.push({ code: "too_many_lines", message, param: null, line: null })
+      break
     }
     const read = readLine(line, endpoint)
     if ("error" in read) errors.push(read.error)
@@ -115,7 +116,7 @@ export async function checkInput(
   }
   if (total === 0)
     errors.push({ code: "empty_file", message: "the input has no lines", param: null, line: null })
-  return { total, errors }
+  return { total, customIds, errors }
 }
 
 function isBlank({ text, isTooLong }: TextLine): boolean {

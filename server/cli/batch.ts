@@ -29,10 +29,13 @@ interface BatchFlags extends ModelFlags {
  * failed. Throws UsageError if a line is broken or a file cannot be read or written.
  */
 export async function runBatch(flags: BatchFlags, io: Io): Promise<number> {
-  const total = await checkedTotal(flags.batch)
+  const customIds = await checkedIds(flags.batch)
+  const total = customIds.size
   const done = new Set<string>()
   let failedCount = 0
   const found = (customId: string, text: string): void => {
+    // The file may also have outcomes of other inputs.
+    if (!customIds.has(customId) || done.has(customId)) return
     done.add(customId)
     if (!isAnswer(text)) failedCount++
   }
@@ -106,14 +109,14 @@ function rateOf({ metrics }: Engine): () => string {
   }
 }
 
-/** Checks the whole input and returns the number of its lines. */
-async function checkedTotal(path: string): Promise<number> {
+/** Checks the whole input and returns the custom ids of its lines. */
+async function checkedIds(path: string): Promise<ReadonlySet<string>> {
   const checked = checkInput(createReadStream(path), { endpoint: null, maxLines: Number.POSITIVE_INFINITY })
-  const { total, errors } = await checked.catch((error: Error) => {
+  const { customIds, errors } = await checked.catch((error: Error) => {
     throw new UsageError(`--batch ${path}: ${error.message}`)
   })
   const [first] = errors
-  if (first === undefined) return total
+  if (first === undefined) return customIds
   const place = first.line === null ? path : `${path}:${first.line}`
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more errors)` : ""
   throw new UsageError(`${place}: ${first.message}${more}`)

@@ -50,6 +50,14 @@ test("a refused line is an outcome too, and the exit code is 1", async () => {
   expect((await run("refused.jsonl", "refused-out.jsonl")).code).toBe(1)
 })
 
+test("outcomes of another input do not count", async () => {
+  write("one.jsonl", [chat("a"), chat("b", { top_p: 7 })])
+  write("two.jsonl", [chat("c"), chat("d")])
+  expect((await run("one.jsonl", "both.jsonl")).code).toBe(1)
+  expect((await run("two.jsonl", "both.jsonl")).code).toBe(0)
+  expect(idsOf("both.jsonl")).toEqual(["a", "b", "c", "d"])
+})
+
 test("wrong usage", async () => {
   write("broken.jsonl", [chat("a"), "{ broken"])
   write("whole.jsonl", [chat("a")])
