@@ -156,7 +156,8 @@ export class DirectoryStore implements BatchStore {
     const open = [...this.batches.keys()].flatMap(outcomeIds)
     const known = new Set([...this.files.keys(), ...open])
     for (const name of await readdir(join(this.directory, "files"))) {
-      if (!known.has(name.replace(/\.json$/, ""))) await rm(this.contentPath(name), { force: true })
+      if (ownName.test(name) && !known.has(name.replace(/\.json$/, "")))
+        await rm(this.contentPath(name), { force: true })
     }
   }
 }
@@ -167,9 +168,12 @@ function outcomeIds(batchId: string): [string, string] {
   return [`file-${own}-output`, `file-${own}-errors`]
 }
 
-/** Reads all JSON files of a folder, in the order of their names. */
+/** The names of the files that a store writes; all other files stay as they are. */
+const ownName = /^(?:file-|batch_)[0-9a-f]{24}(?:-output|-errors)?(?:\.json(?:\.new)?)?$/
+
+/** Reads the store's JSON files of a folder, in the order of their names. */
 async function readAll<T>(folder: string): Promise<T[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort()
+  const names = (await readdir(folder)).filter((name) => ownName.test(name) && name.endsWith(".json")).sort()
   return Promise.all(names.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8"))))
 }
 

@@ -3,7 +3,8 @@
  *
  * A group of lines is written at once and then synchronised. If the process ends in between, the
  * file may end with part of a line: that part is cut off when the file is opened again, and its
- * line of the batch is run again. If a write fails, the file is cut to the lines that were there.
+ * line of the batch is run again. A last part that is not of an outcome is left alone: the file is
+ * refused. If a write fails, the file is cut to the lines that were there.
  * The lines begin with the fields `id` and `custom_id`, so that they need not be parsed.
  */
 import { type FileHandle, open } from "node:fs/promises"
@@ -26,8 +27,8 @@ export class OutcomeLog {
     try {
       const stream = file.createReadStream({ start: 0, autoClose: false })
       for await (const { text, byteCount, isWhole } of linesOf(stream)) {
-        if (!isWhole) break
-        const customId = customIdOf(text)
+        if (!isWhole && beginsAsOutcome(text)) break
+        const customId = isWhole ? customIdOf(text) : undefined
         if (customId === undefined) throw new Error(`${path}: line ${log.count + 1} is not an outcome`)
         log.byteCount += byteCount
         log.count++
@@ -63,6 +64,12 @@ export class OutcomeLog {
   close(): Promise<void> {
     return this.file.close()
   }
+}
+
+/** Returns whether a text can be the first part of an outcome. */
+function beginsAsOutcome(text: string): boolean {
+  const start = '{"id":"batch_req_'
+  return text.startsWith(start) || start.startsWith(text)
 }
 
 function customIdOf(text: string): string | undefined {

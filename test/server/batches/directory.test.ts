@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -97,14 +97,16 @@ test("a batch that is too old expires: the error file has the lines that did not
   expect(rows[0]).toMatchObject({ response: null, error: { code: "batch_expired" } })
 })
 
-test("uploads that an ended process left half done are removed", async () => {
+test("uploads that an ended process left half done are removed, foreign files are not", async () => {
   const dataDir = join(folder, "strays")
   await DirectoryStore.open(dataDir)
-  writeFileSync(join(dataDir, "files", "file-half"), "half")
-  writeFileSync(join(dataDir, "files", "file-half.json.new"), "{")
-  await DirectoryStore.open(dataDir)
-  expect(() => readFileSync(join(dataDir, "files", "file-half"))).toThrow("ENOENT")
-  expect(() => readFileSync(join(dataDir, "files", "file-half.json.new"))).toThrow("ENOENT")
+  const own = newId("file-")
+  const strays = [own, `${own}.json.new`, `${own}-output`, `${own}-errors.json.new`]
+  const foreign = ["notes.txt", "notes.json", "file-half", ".keep"]
+  for (const name of [...strays, ...foreign]) writeFileSync(join(dataDir, "files", name), "{")
+  const store = await DirectoryStore.open(dataDir)
+  expect(readdirSync(join(dataDir, "files")).sort()).toEqual(foreign.sort())
+  expect(await store.listFiles()).toEqual([])
 })
 
 test("a full disk: uploads are 503, a batch waits, chat goes on", async ({ skip }) => {
