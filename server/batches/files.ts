@@ -40,13 +40,16 @@ export async function getFile(store: BatchStore, id: string, owner: string): Pro
 export async function getContent(store: BatchStore, id: string, owner: string): Promise<Response> {
   const { bytes, filename } = await findFile(store, id, owner)
   const name = encodeURIComponent(filename).replaceAll("'", "%27")
-  return new Response(streamOf(store.readFile(id)), {
-    headers: {
-      "content-type": "application/octet-stream",
-      "content-length": String(bytes),
-      "content-disposition": `attachment; filename*=UTF-8''${name}`,
+  return new Response(
+    streamOf(() => store.readFile(id)),
+    {
+      headers: {
+        "content-type": "application/octet-stream",
+        "content-length": String(bytes),
+        "content-disposition": `attachment; filename*=UTF-8''${name}`,
+      },
     },
-  })
+  )
 }
 
 /** Deletes a file. Rejects with `Refusal` while a batch reads it. */
@@ -76,16 +79,19 @@ function described({ owner: _, id, ...file }: StoredFile): { id: string } {
   return { id, object: "file", ...file, status: "processed" } as { id: string }
 }
 
-function streamOf(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const pieces = content[Symbol.asyncIterator]()
-  return new ReadableStream({
+/** Returns a stream that opens the content when it is first read: the reply to HEAD never is. */
+function streamOf(open: () => AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  let pieces: AsyncIterator<Uint8Array> | undefined
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
+      pieces ??= open()[Symbol.asyncIterator]()
       const { value, done } = await pieces.next()
       if (done) controller.close()
       else controller.enqueue(value)
     },
     async cancel() {
-      await pieces.return?.()
+      await pieces?.return?.()
     },
-  })
+  }
+  return new ReadableStream(source, { highWaterMark: 0 })
 }

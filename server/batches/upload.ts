@@ -5,7 +5,7 @@
  */
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
-import { Busboy, type BusboyHeaders } from "@fastify/busboy"
+import { Busboy, type BusboyConfig, type BusboyHeaders } from "@fastify/busboy"
 import { invalid, missing, Refusal } from "../errors.ts"
 import { quote } from "../http/quote.ts"
 
@@ -29,8 +29,8 @@ export function readUpload(request: Request, maxBytes: number): Promise<Upload> 
   if (!/^multipart\/form-data\b.*boundary=/i.test(type) || request.body === null) {
     throw invalid("content-type", `is ${quote(type)}`, "Send multipart/form-data with file and purpose")
   }
-  const limits = { files: 1, fileSize: maxBytes + 1, fields: maxFields, fieldSize: maxFieldBytes }
-  const parser = new Busboy({ headers: { "content-type": type } as BusboyHeaders, limits })
+  const limits = { files: 1, fileSize: maxBytes, fields: maxFields, fieldSize: maxFieldBytes }
+  const parser = parserOf({ headers: { "content-type": type } as BusboyHeaders, limits })
   const values: Record<string, string> = {}
   const body = Readable.fromWeb(request.body as ReadableStream)
   return new Promise((resolve, reject) => {
@@ -69,6 +69,14 @@ export function readUpload(request: Request, maxBytes: number): Promise<Upload> 
     body.on("error", fail)
     body.pipe(parser)
   })
+}
+
+function parserOf(config: BusboyConfig) {
+  try {
+    return new Busboy(config)
+  } catch (error) {
+    throw malformed(error)
+  }
 }
 
 async function* contentOf(file: Readable): AsyncGenerator<Uint8Array> {

@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import OpenAI, { toFile } from "openai"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
+import { readUpload } from "../../../server/batches/upload.ts"
 import { type AppOptions, createApp, createFetch } from "../../../server/index.ts"
 
 /** Files and batches by the unmodified client, in process. */
@@ -173,11 +174,56 @@ test("uploads that are refused", async () => {
   expect(await upload({ document: file, purpose: "batch" })).toEqual([400, "file"])
   const plain = await app.request("/v1/files", { method: "POST", body: "text" })
   expect([plain.status, (await plain.json()).error.param]).toEqual([400, "content-type"])
+  const unbounded = await app.request("/v1/files", {
+    ...{ method: "POST", headers: { "content-type": "multipart/form-data; xboundary=a" }, body: "text" },
+  })
+  expect(unbounded.status).toBe(400)
   const cut = await app.request("/v1/files", {
     ...{ method: "POST", headers: { "content-type": "multipart/form-data; boundary=x" } },
     body: '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf',
   })
   expect(cut.status).toBe(400)
+})
+
+test("a file may have as many bytes as the limit says, and no more", async () => {
+  const readAll = async (byteCount: number): Promise<number> => {
+    const body = new FormData()
+    body.append("file", new Blob(["x".repeat(byteCount)]))
+    const { content, fields } = await readUpload(new Request("http://x", { method: "POST", body }), 4)
+    let read = 0
+    for await (const { length } of content) read += length
+    await fields
+    return read
+  }
+  expect(await readAll(4)).toBe(4)
+  await expect(readAll(5)).rejects.toThrow("more than 4 bytes")
+})
+
+test("HEAD of a content opens no file; a file is deleted twice at once", async ({ skip }) => {
+  if (process.platform !== "linux") skip("no /proc")
+  const dataDir = join(directory, "head")
+  const client = clientOf({ dataDir })
+  const { id } = await client.files.create({ file: await jsonl([chat("a")]), purpose: "batch" })
+  const app = createApp(engine, { dataDir })
+  const path = `/v1/files/${id}/content`
+  for (let i = 0; i < 10; i++) {
+    const { status, headers } = await app.request(path, { method: "HEAD" })
+    expect([status, headers.get("content-length")]).toEqual([
+      200,
+      String(JSON.stringify(chat("a")).length + 1),
+    ])
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const open = readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).endsWith(id)
+    } catch {
+      return false
+    }
+  })
+  expect(open).toEqual([])
+  const deleting = [1, 2].map(() => app.request(`/v1/files/${id}`, { method: "DELETE" }))
+  for (const { status } of await Promise.all(deleting)) expect([200, 404]).toContain(status)
 })
 
 test("batches that are refused", async () => {
