@@ -79,7 +79,7 @@ export class DirectoryStore implements BatchStore {
 
   async deleteFile(id: string): Promise<void> {
     if (!this.files.has(id)) return
-    await rm(`${this.contentPath(id)}.json`)
+    await rm(`${this.contentPath(id)}.json`, { force: true })
     this.files.delete(id)
     await rm(this.contentPath(id), { force: true })
   }
@@ -126,9 +126,13 @@ export class DirectoryStore implements BatchStore {
           [output, false],
           [errors, true],
         ] as const) {
-          const own = outcomes.filter((each) => each.isFailed === isFailed && !done.has(each.customId))
-          await log.append(own.map(({ text }) => text))
-          for (const { customId } of own) done.add(customId)
+          const own = new Map<string, string>()
+          for (const each of outcomes) {
+            if (each.isFailed !== isFailed || done.has(each.customId) || own.has(each.customId)) continue
+            own.set(each.customId, each.text)
+          }
+          await log.append([...own.values()])
+          for (const customId of own.keys()) done.add(customId)
         }
       },
       finish: async () => ({

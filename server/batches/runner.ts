@@ -92,6 +92,7 @@ export class BatchRunner {
   async cancel(id: string): Promise<StoredBatch> {
     const batch = await this.change(id, (now) => {
       if (now.status !== "validating" && now.status !== "in_progress") return now
+      if (now.status === "validating" && !this.running.has(id)) return cancelledBatch(now)
       return { ...now, status: "cancelling", cancelling_at: nowSeconds() }
     })
     if (batch.status === "cancelling") this.running.get(id)?.control.abort()
@@ -107,16 +108,13 @@ export class BatchRunner {
       if (!isOpenBatch(batch)) return
       const outcomes = await this.patiently(() => store.openOutcomes(batch), id)
       running.outcomes = outcomes
-      try {
-        await this.answerAll(batch, outcomes, running.control.signal)
-        await this.finish(batch, outcomes)
-      } finally {
-        await outcomes.close()
-      }
+      await this.answerAll(batch, outcomes, running.control.signal)
+      await this.finish(batch, outcomes)
     } catch (error) {
       log?.(`batch ${id}: ${(error as Error).message}`)
-      await this.failed(id, error)
+      await this.failed(id, error, running.outcomes)
     } finally {
+      await running.outcomes?.close().catch(({ message }: Error) => log?.(`batch ${id}: ${message}`))
       this.running.delete(id)
       await this.wake()
     }
@@ -124,12 +122,16 @@ export class BatchRunner {
 
   /** Checks the input of a new batch, and returns the batch in its next state. */
   private async validated(batch: StoredBatch): Promise<StoredBatch> {
+    // It was cancelled before its input was checked.
+    if (batch.status === "cancelling" && batch.in_progress_at === null)
+      return this.patientlyChange(batch.id, cancelledBatch)
     if (batch.status !== "validating") return batch
     const content = this.options.store.readFile(batch.input_file_id)
     const { total, errors } = await checkInput(content, { endpoint: batch.endpoint, maxLines })
     return this.patientlyChange(batch.id, (now) => {
-      if (errors.length > 0) return failedBatch(now, errors)
       // It may have been cancelled meanwhile.
+      if (!isOpenBatch(now)) return now
+      if (errors.length > 0) return failedBatch(now, errors)
       const status = now.status === "validating" ? "in_progress" : now.status
       const counts = { total, completed: 0, failed: 0 }
       return { ...now, status, in_progress_at: nowSeconds(), request_counts: counts }
@@ -198,12 +200,18 @@ export class BatchRunner {
     await flush()
   }
 
-  /** Ends a batch by an error that is not of a line. */
-  private async failed(id: string, error: unknown): Promise<void> {
+  /** Ends a batch by an error that is not of a line. Outcomes so far are kept. */
+  private async failed(id: string, error: unknown, outcomes: Outcomes | null): Promise<void> {
     const { message } = toHttpError(error).body.error
     const failure = { code: "server_error", message, param: null, line: null }
+    const files = await this.patiently(async () => outcomes?.finish(), id).catch(() => undefined)
+    const kept = files && { output_file_id: files.outputFileId, error_file_id: files.errorFileId }
     try {
-      await this.patientlyChange(id, (now) => (isOpenBatch(now) ? failedBatch(now, [failure]) : now))
+      await this.patientlyChange(id, (now) => {
+        if (!isOpenBatch(now)) return now
+        const counts = { ...now.request_counts, ...outcomes?.counts }
+        return { ...failedBatch(now, [failure]), request_counts: counts, ...kept }
+      })
     } catch {
       this.stuck.add(id)
     }
@@ -261,6 +269,11 @@ function failedBatch(batch: StoredBatch, data: BatchError[]): StoredBatch {
   return { ...batch, status: "failed", failed_at: nowSeconds(), errors: { object: "list", data } }
 }
 
+function cancelledBatch(batch: StoredBatch): StoredBatch {
+  const now = nowSeconds()
+  return { ...batch, status: "cancelled", cancelling_at: batch.cancelling_at ?? now, cancelled_at: now }
+}
+
 async function current(store: BatchStore, id: string): Promise<StoredBatch> {
   const batch = await store.getBatch(id)
   if (batch === undefined) throw new Error("it is no longer stored")
@@ -282,7 +295,7 @@ const maxUnrecorded = 256
 
 /**
  * Answers the lines that can be claimed, as many at once as the gate lets through. Rejects with the
- * first error, when the lines under way have ended.
+ * first error, also of `lines`, when the lines under way have ended.
  */
 export async function runLines(lines: AsyncIterable<BatchLine>, options: LineOptions): Promise<void> {
   const { gate, signal, claim, answer, record } = options
@@ -306,21 +319,26 @@ export async function runLines(lines: AsyncIterable<BatchLine>, options: LineOpt
     unrecorded--
   }
   let number = 0
-  for await (const line of lines) {
-    number++
-    if (!(await claim(line.customId))) continue
-    await gate.enter()
-    while (unrecorded >= maxUnrecorded && failure === undefined) await Promise.race(underWay)
-    if (signal.aborted || failure !== undefined) {
-      gate.leave()
-      break
+  const fail = (error: unknown): void => {
+    failure ??= error
+  }
+  try {
+    for await (const line of lines) {
+      number++
+      if (!(await claim(line.customId))) continue
+      await gate.enter()
+      while (unrecorded >= maxUnrecorded && failure === undefined) await Promise.race(underWay)
+      if (signal.aborted || failure !== undefined) {
+        gate.leave()
+        break
+      }
+      const ran: Promise<void> = run(line, number)
+        .catch(fail)
+        .finally(() => underWay.delete(ran))
+      underWay.add(ran)
     }
-    const ran: Promise<void> = run(line, number)
-      .catch((error: unknown) => {
-        failure ??= error
-      })
-      .finally(() => underWay.delete(ran))
-    underWay.add(ran)
+  } catch (error) {
+    fail(error)
   }
   await Promise.all(underWay)
   signal.removeEventListener("abort", stop)
@@ -362,11 +380,26 @@ export async function answerLine(
       await pause(Number(response.headers.get("retry-after-ms") ?? 1_000), signal)
       continue
     }
-    const body = text.includes("\n") ? JSON.stringify(JSON.parse(text)) : text
     const head = `{"id":${JSON.stringify(id)},"custom_id":${JSON.stringify(line.customId)},`
+    const body = jsonLine(text)
+    if (body === null) {
+      const error = { code: "server_error", message: `the reply (status ${response.status}) is not JSON` }
+      const end = `"response":null,"error":${JSON.stringify(error)}}`
+      return { customId: line.customId, isFailed: true, text: head + end }
+    }
     const requestId = JSON.stringify(response.headers.get("x-request-id"))
     const reply = `"response":{"status_code":${response.status},"request_id":${requestId},"body":${body}}`
     return { customId: line.customId, isFailed: !response.ok, text: `${head}${reply},"error":null}` }
+  }
+}
+
+/** Returns a JSON text without line feeds; null if it is not JSON. */
+function jsonLine(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return text.includes("\n") ? JSON.stringify(value) : text
+  } catch {
+    return null
   }
 }
 
