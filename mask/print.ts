@@ -20,6 +20,7 @@ const MaxSpelled = 8
  * the token trie: 0.1 to 1 s for 128,000 tokens.
  */
 export function printMask({ states, vocabulary }: TokenFsm, state: number): string {
+  states.enter()
   const locals = new LocalMasks(vocabulary, null)
   const builder = new MaskBuilder(states, locals)
   const { mask, unknown } = builder.build(state, locals.endIds)

@@ -223,6 +223,7 @@ const cases: [bound: string, passes: object, refused: object, field?: string][] 
   ],
 ]
 
+const question = { type: "predicate", instructions: "Is it so?" }
 const otherCases: [name: string, endpoint: Endpoint, passes: object, refused: object][] = [
   [
     "system members",
@@ -295,6 +296,36 @@ const otherCases: [name: string, endpoint: Endpoint, passes: object, refused: ob
     "detokenize",
     { tokens: times(1 << 18, () => 1) },
     { tokens: times((1 << 18) + 1, () => 1) },
+  ],
+  [
+    "questions members",
+    "decisions",
+    { input: "x", questions: times(400, () => question) },
+    { input: "x", questions: times(401, () => question) },
+  ],
+  [
+    "texts members",
+    "score",
+    { prompt: "x", texts: times(400, () => "a") },
+    { prompt: "x", texts: times(401, () => "a") },
+  ],
+  [
+    "texts units in all",
+    "score",
+    { prompt: "x", texts: ["a".repeat(1 << 20)] },
+    { prompt: "x", texts: ["a", "a".repeat(1 << 20)] },
+  ],
+  [
+    "check members",
+    "compile",
+    { structured_outputs: { regex: "a" }, check: times(400, () => "a") },
+    { structured_outputs: { regex: "a" }, check: times(401, () => "a") },
+  ],
+  [
+    "check units in all",
+    "compile",
+    { structured_outputs: { regex: "a" }, check: ["a".repeat(1 << 20)] },
+    { structured_outputs: { regex: "a" }, check: ["a", "a".repeat(1 << 20)] },
   ],
 ]
 
