@@ -116,14 +116,14 @@ test("a grammar that names tokens is written as its source, and reads them where
   const written = await tokenrail(["compile", "--gbnf", grammar, "--out", at("any.rail")])
   expect([written.code, written.out]).toEqual([
     0,
-    expect.stringMatching(/open which tokens the grammar names/),
+    expect.stringMatching(/the tokens that the grammar names are unknown/),
   ])
   const spelled = await tokenrail(["check", "-", "--compiled", at("any.rail")], text)
   expect(spelled.out).toBe("-: ok\n")
   const read = await tokenrail(["check", "-", "--compiled", at("any.rail"), ...vocab], text)
   expect(read.out).toMatch(/^-: ok, [34] tokens\n$/)
   const refused = await tokenrail(["compile", "--gbnf", grammar, "--form", "machine", "--out", at("no.rail")])
-  expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/give --vocab/)])
+  expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/needs --vocab/)])
   const plain = await tokenrail(["compile", "--gbnf", 'root ::= "a"+', ...vocab, "--out", at("plain.rail")])
   expect(plain.out).toMatch(/a machine of \d+ states/)
 })
