@@ -1,11 +1,11 @@
 /** The routes of batches: `/v1/batches`, as OpenAI's API has them. */
 import { invalid, missing, Refusal, unsupported } from "../errors.ts"
 import { type BodyLimits, type HeldBytes, parseBody, readBytes } from "../http/body.ts"
+import { oldestFirst, pageOf, pageQuery } from "../http/pages.ts"
 import { quote } from "../http/quote.ts"
 import { readMetadata } from "../openai/responses/fields.ts"
 import { findFile } from "./files.ts"
 import { batchEndpoints } from "./lines.ts"
-import { listOf, queryOf } from "./pages.ts"
 import type { BatchRunner } from "./runner.ts"
 import { type BatchStore, newId, nowSeconds, type StoredBatch, windowSeconds } from "./store.ts"
 
@@ -61,9 +61,9 @@ export async function listBatches(
   request: Request,
   owner: string,
 ): Promise<Response> {
-  const query = queryOf(request, { limit: 20, most: 100 })
+  const query = pageQuery(request, { limit: 20, most: 100 })
   const own = (await store.listBatches()).filter((batch) => batch.owner === owner)
-  return listOf(own, query, (batch) => described(runner.present(batch)))
+  return pageOf(oldestFirst(own), query, (batch) => described(runner.present(batch)))
 }
 
 export async function getBatch(

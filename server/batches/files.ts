@@ -1,7 +1,7 @@
 /** The routes of files: `/v1/files`, as OpenAI's API has them. */
 import { invalid, missing, Refusal, unsupported } from "../errors.ts"
+import { oldestFirst, pageOf, pageQuery } from "../http/pages.ts"
 import { quote } from "../http/quote.ts"
-import { listOf, queryOf } from "./pages.ts"
 import { type BatchStore, isOpenBatch, maxFileBytes, type StoredFile } from "./store.ts"
 import { readUpload } from "./upload.ts"
 
@@ -25,12 +25,12 @@ export async function createFile(store: BatchStore, request: Request, owner: str
 
 /** Replies with a page of the owner's files, the latest first unless the query says otherwise. */
 export async function listFiles(store: BatchStore, request: Request, owner: string): Promise<Response> {
-  const query = queryOf(request, { limit: 10_000, most: 10_000 })
+  const query = pageQuery(request, { limit: 10_000, most: 10_000 })
   const purpose = new URL(request.url).searchParams.get("purpose")
   const own = (await store.listFiles()).filter(
     (file) => file.owner === owner && (purpose === null || file.purpose === purpose),
   )
-  return listOf(own, query, described)
+  return pageOf(oldestFirst(own), query, described)
 }
 
 export async function getFile(store: BatchStore, id: string, owner: string): Promise<Response> {

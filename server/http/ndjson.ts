@@ -4,6 +4,7 @@
  * As with server-sent events (sse.ts), the status line precedes the first value, and values are
  * pulled. The format has no comments, so nothing is sent while no value is ready.
  */
+import { streamed } from "./streamed.ts"
 
 export interface LineStreamOptions {
   headers?: Record<string, string>
@@ -18,32 +19,23 @@ export function lineStream(
   lines: AsyncIterator<string>,
   { headers, cancel, describeError }: LineStreamOptions,
 ): Response {
-  const encoder = new TextEncoder()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await lines.next()
-          if (!done) return controller.enqueue(encoder.encode(`${value}\n`))
-        } catch (error) {
-          controller.enqueue(encoder.encode(`${describeError(error)}\n`))
-        }
-        controller.close()
-      },
-      async cancel() {
-        cancel?.()
-        await lines.return?.()
-      },
+  return streamed({
+    contentType: "application/x-ndjson",
+    headers,
+    async pull(write) {
+      try {
+        const { done, value } = await lines.next()
+        if (done) return false
+        write(`${value}\n`)
+        return true
+      } catch (error) {
+        write(`${describeError(error)}\n`)
+        return false
+      }
     },
-    // Nothing is read ahead: a line is made when the socket has accepted the previous one.
-    { highWaterMark: 0 },
-  )
-  return new Response(body, {
-    headers: {
-      "content-type": "application/x-ndjson",
-      "cache-control": "no-cache",
-      "x-accel-buffering": "no",
-      ...headers,
+    async cancel() {
+      cancel?.()
+      await lines.return?.()
     },
   })
 }

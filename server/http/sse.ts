@@ -7,6 +7,7 @@
  * value has come for `heartbeatMs`, a comment is sent, which keeps proxies from closing the
  * connection while a request waits in the queue.
  */
+import { streamed } from "./streamed.ts"
 
 export interface EventStreamOptions {
   /** Whether each event is named by its value's `type`, and no `[DONE]` follows the last one. */
@@ -27,44 +28,37 @@ export interface EventStreamOptions {
  * and its data.
  */
 export function eventStream(values: AsyncIterator<unknown>, options: EventStreamOptions): Response {
-  const encoder = new TextEncoder()
   const { isTyped = false, heartbeatMs = 15_000, waiting, headers, cancel, describeError } = options
   const spell = (value: unknown) => {
     const data = `data: ${JSON.stringify(value)}\n\n`
     return isTyped ? `event: ${(value as { type: string }).type}\n${data}` : data
   }
   let pending: Promise<IteratorResult<unknown>> | null = null
-  const write = (controller: ReadableStreamDefaultController<Uint8Array>, text: string) =>
-    controller.enqueue(encoder.encode(text))
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          pending ??= values.next()
-          const result = await within(pending, heartbeatMs)
-          if (result === null) return write(controller, waiting ? spell(waiting) : ": waiting\n\n")
-          pending = null
-          if (!result.done) return write(controller, spell(result.value))
-        } catch (error) {
-          write(controller, spell(describeError(error)))
+  return streamed({
+    contentType: "text/event-stream; charset=utf-8",
+    headers,
+    async pull(write) {
+      try {
+        pending ??= values.next()
+        const result = await within(pending, heartbeatMs)
+        if (result === null) {
+          write(waiting ? spell(waiting) : ": waiting\n\n")
+          return true
         }
-        if (!isTyped) write(controller, "data: [DONE]\n\n")
-        controller.close()
-      },
-      async cancel() {
-        cancel?.()
-        await values.return?.()
-      },
+        pending = null
+        if (!result.done) {
+          write(spell(result.value))
+          return true
+        }
+      } catch (error) {
+        write(spell(describeError(error)))
+      }
+      if (!isTyped) write("data: [DONE]\n\n")
+      return false
     },
-    // Nothing is read ahead: a value is made when the socket has accepted the previous one.
-    { highWaterMark: 0 },
-  )
-  return new Response(body, {
-    headers: {
-      "content-type": "text/event-stream; charset=utf-8",
-      "cache-control": "no-cache",
-      "x-accel-buffering": "no",
-      ...headers,
+    async cancel() {
+      cancel?.()
+      await values.return?.()
     },
   })
 }

@@ -4,10 +4,9 @@
  * has no completion tokens.
  */
 import type { Answer, Engine } from "../../runtime/index.ts"
-import { errorResponse } from "../errors.ts"
 import { entry } from "./reply/logprobs.ts"
 import { counts } from "./reply/usage.ts"
-import { type EndpointOptions, readRequest } from "./request/endpoint.ts"
+import { type EndpointOptions, readRequest, respond } from "./request/endpoint.ts"
 import { ignoredHeaders } from "./request/keys.ts"
 
 /** Replies with the answers to all questions. Never rejects: every failure is a response. */
@@ -37,12 +36,12 @@ export async function score(engine: Engine, request: Request, options: EndpointO
     const { signal } = request
     const { scores, usage } = await engine.score(asked.prompt, texts, { ...asked.options, signal })
     const { promptTokens, cachedTokens, scoredTokens } = usage
-    const told = spend({ promptTokens: promptTokens + scoredTokens, cachedTokens }, options)
+    const spent = spend({ promptTokens: promptTokens + scoredTokens, cachedTokens }, options)
     const rows = scores.map(({ logprob, endLogprob, tokens }, index) => ({
       ...{ text: texts[index], logprob: finite(logprob), end_logprob: finite(endLogprob) },
       tokens: tokens.map((each) => entry(each.token, each.logprob, engine.vocabulary)),
     }))
-    return Response.json({ model, scores: rows, usage: told }, { headers: ignoredHeaders(asked.ignored) })
+    return Response.json({ model, scores: rows, usage: spent }, { headers: ignoredHeaders(asked.ignored) })
   })
 }
 
@@ -59,17 +58,6 @@ function spend(
   const usage = { promptTokens, cachedTokens, completionTokens: 0 }
   exchange.follow({ ...usage, result: Promise.resolve({ choices: [], usage }) })
   return counts(promptTokens, 0, { cachedTokens })
-}
-
-async function respond(
-  { retryAfterSeconds, exchange }: EndpointOptions,
-  run: () => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await run()
-  } catch (error) {
-    return errorResponse(error, { retryAfterSeconds: retryAfterSeconds(), noted: exchange.noted })
-  }
 }
 
 function answerOf({ mass, ...answer }: Answer): object {

@@ -5,9 +5,9 @@
  * the same fields, and the tokens of `prompt` are those of a completion.
  */
 import type { Engine, Vocabulary } from "../../runtime/index.ts"
-import { errorResponse, invalid } from "../errors.ts"
+import { invalid } from "../errors.ts"
 import { spell, textOf } from "./completions/legacylogprobs.ts"
-import { type EndpointOptions, readRequest } from "./request/endpoint.ts"
+import { type EndpointOptions, readRequest, respond } from "./request/endpoint.ts"
 import { ignoredHeaders } from "./request/keys.ts"
 
 /** Replies with the tokens of a prompt. Never rejects: every failure is a response. */
@@ -60,15 +60,4 @@ function isToken(id: unknown, vocabulary: Vocabulary): boolean {
 
 function checkModel(name: string | null, { models }: EndpointOptions): void {
   if (name !== null) models.check(name)
-}
-
-async function respond(
-  { retryAfterSeconds, exchange }: EndpointOptions,
-  run: () => Promise<Response>,
-): Promise<Response> {
-  try {
-    return await run()
-  } catch (error) {
-    return errorResponse(error, { retryAfterSeconds: retryAfterSeconds(), noted: exchange.noted })
-  }
 }

@@ -3,6 +3,7 @@
  * and the engine's options for it.
  */
 import type { GenerateOptions } from "../../../runtime/index.ts"
+import { errorResponse } from "../../errors.ts"
 import { type BodyLimits, type HeldBytes, readBytes } from "../../http/body.ts"
 import type { Exchange } from "../../http/exchange.ts"
 import type { ModelNames } from "../models.ts"
@@ -82,5 +83,17 @@ export function engineOptions(
     ...(constraint && onLength && { onLength }),
     ...policies.generate,
     report,
+  }
+}
+
+/** Returns the reply of `run`, or the refusal for its error. Never rejects. */
+export async function respond(
+  { retryAfterSeconds, exchange }: EndpointOptions,
+  run: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await run()
+  } catch (error) {
+    return errorResponse(error, { retryAfterSeconds: retryAfterSeconds(), noted: exchange.noted })
   }
 }

@@ -4,7 +4,8 @@
  *
  * A running response is found too, with its output so far.
  */
-import { invalid, Refusal, unsupported } from "../../errors.ts"
+import { Refusal, unsupported } from "../../errors.ts"
+import { pageOf, pageQuery } from "../../http/pages.ts"
 import { quote } from "../../http/quote.ts"
 import { listedItem } from "./items.ts"
 import { notFound, type ResponseObject, type ResponseScope } from "./store.ts"
@@ -38,29 +39,10 @@ export function cancelResponse(id: string, scope: ResponseScope): Response {
  * otherwise. Throws `Refusal`.
  */
 export function listInput(request: Request, id: string, scope: ResponseScope): Response {
-  const { searchParams: query } = new URL(request.url)
-  const order = query.get("order") ?? "desc"
-  if (order !== "asc" && order !== "desc") {
-    throw invalid("order", `is ${quote(order)}, it must be asc or desc`)
-  }
-  const limit = Number(query.get("limit") ?? 20)
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
-    throw invalid("limit", `is ${quote(query.get("limit"))}, it must be from 1 to 100`)
-  }
+  const query = pageQuery(request, { limit: 20, most: 100 })
   const stored = scope.get(id)
   if (stored === undefined) throw notFound("response", id, "response_id")
-  const items = order === "asc" ? stored.input : [...stored.input].reverse()
-  const after = query.get("after")
-  const start = after === null ? 0 : items.findIndex((item) => item.id === after) + 1
-  if (after !== null && start === 0) throw notFound("item", after, "after")
-  const data = items.slice(start, start + limit)
-  return Response.json({
-    object: "list",
-    data: data.map(listedItem),
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: start + limit < items.length,
-  })
+  return pageOf(stored.input, query, listedItem)
 }
 
 function find(id: string, scope: ResponseScope): ResponseObject {

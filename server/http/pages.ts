@@ -1,6 +1,6 @@
-/** Pages of the lists of files and batches. */
+/** Pages of lists, as OpenAI's API has them. */
 import { invalid, Refusal } from "../errors.ts"
-import { quote } from "../http/quote.ts"
+import { quote } from "./quote.ts"
 
 interface PageQuery {
   after: string | null
@@ -9,7 +9,7 @@ interface PageQuery {
 }
 
 /** Reads `after`, `limit` and `order` of a query. Throws `Refusal`. */
-export function queryOf(request: Request, bounds: { limit: number; most: number }): PageQuery {
+export function pageQuery(request: Request, bounds: { limit: number; most: number }): PageQuery {
   const { searchParams: query } = new URL(request.url)
   const limit = Number(query.get("limit") ?? bounds.limit)
   if (!Number.isInteger(limit) || limit < 1 || limit > bounds.most) {
@@ -22,25 +22,28 @@ export function queryOf(request: Request, bounds: { limit: number; most: number 
   return { after: query.get("after"), limit, isAscending: order === "asc" }
 }
 
-/** Replies with a page of a list in the order in which its members were made. Throws `Refusal`. */
-export function listOf<T extends { id: string; created_at: number }>(
-  all: readonly T[],
+/** Returns files or batches in the order in which they were made. */
+export function oldestFirst<T extends { id: string; created_at: number }>(all: readonly T[]): T[] {
+  return [...all].sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1))
+}
+
+/** Replies with a page of a list that is given with its oldest member first. Throws `Refusal`. */
+export function pageOf<T extends { id: string }>(
+  oldestFirst: readonly T[],
   { after, limit, isAscending }: PageQuery,
   described: (member: T) => object,
 ): Response {
-  const sign = isAscending ? 1 : -1
-  const compare = (a: T, b: T) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1)
-  const sorted = [...all].sort((a, b) => sign * compare(a, b))
-  const start = after === null ? 0 : sorted.findIndex(({ id }) => id === after) + 1
+  const members = isAscending ? oldestFirst : [...oldestFirst].reverse()
+  const start = after === null ? 0 : members.findIndex(({ id }) => id === after) + 1
   if (after !== null && start === 0) {
     throw new Refusal("not_found", `there is no ${quote(after)} in this list`, { param: "after" })
   }
-  const data = sorted.slice(start, start + limit)
+  const data = members.slice(start, start + limit)
   return Response.json({
     object: "list",
     data: data.map(described),
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: start + limit < sorted.length,
+    has_more: start + limit < members.length,
   })
 }
