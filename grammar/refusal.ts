@@ -1,8 +1,6 @@
 /**
- * A refusal: the error that a constraint is not honoured, with the bound that it is above.
- *
- * This is the part of `errors.ts` that masks need. They refuse by a bound at a few places only, and
- * the texts of all refusals are handed in by `errors.ts`.
+ * A refusal: the error that a constraint is not honoured, with the bound that it is above. This is
+ * the part of `errors.ts` that masks need; that file hands in the texts of all refusals.
  */
 import type { refusals } from "./limits.ts"
 
@@ -59,10 +57,12 @@ export type Words = Readonly<Record<string, string | number>>
 type Wording = (refusal: Refusal, name: string, words: Words) => string
 
 let wording: Wording = (refusal, _name, words) => `${refusal}: ${words.value} is above ${words.bound}`
+let boundNames: Readonly<Record<string, string>> = {}
 
-/** Sets how refusals by a bound are worded. */
-export function setWording(words: Wording): void {
+/** Sets how refusals by a bound are worded, and the bound of each: checks are too many to split. */
+export function setWording(words: Wording, names: typeof boundNames): void {
   wording = words
+  boundNames = names
 }
 
 /**
@@ -92,6 +92,5 @@ export function checkLimit<R extends Refusal>(
 }
 
 function boundName<R extends Refusal>(refusal: R): BoundOf<R> {
-  const dot = refusal.indexOf(".")
-  return (dot < 0 ? refusal : refusal.slice(0, dot)) as BoundOf<R>
+  return (boundNames[refusal] ?? refusal.split(".")[0]) as BoundOf<R>
 }
