@@ -44,9 +44,8 @@ function makeRoom(): void {
 }
 
 function keepBase(): void {
-  const isFirst = base.length === 0
   for (const { table, fields, forget } of owners.slice(base.length)) {
-    if (!isFirst) forget?.()
+    forget?.()
     base.push(fields.map((field) => copied(table[field])))
   }
 }

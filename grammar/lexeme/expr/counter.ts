@@ -199,8 +199,8 @@ const tables = owned(
 
 /** Forgets all automata with their layers. They are made again on demand. */
 function forgetLengths(): void {
-  tables.owners.clear()
-  tables.uncounted.clear()
+  tables.owners = new Map()
+  tables.uncounted = new Set()
   tables.layerBytes = 0
 }
 

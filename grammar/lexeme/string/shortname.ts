@@ -10,7 +10,12 @@ const NoName = 0x3fffffff
 /**
  * Cost of the cheapest usable name of each node that was computed so far, by the costs of bytes.
  */
-const known = owned("shortest names", { least: new Map<Uint8Array, { values: Int32Array; count: number }>() })
+const known = owned(
+  "shortest names",
+  { least: new Map<Uint8Array, { values: Int32Array; count: number }>() },
+  // The entries grow with the names of a world.
+  { forget: () => (known.least = new Map()) },
+)
 
 /**
  * Returns the cost of the cheapest usable name of `node`; more than any text costs if there is
