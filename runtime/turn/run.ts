@@ -100,10 +100,9 @@ export async function run(
     const result = await engine.generate(messages, { ...options, tools: described, toolChoice })
     const { text, toolCalls } = result
     messages.push(assistantMessage(text, toolCalls))
-    if (toolCalls.length === 0) return withJson({ ...result, messages, steps })
+    // The last turn may not call, so its answer is the end.
+    if (toolCalls.length === 0 || steps === maxSteps) return withJson({ ...result, messages, steps })
     messages.push(...(await Promise.all(toolCalls.map((call) => answerOf(call, tools)))))
-    // With a single step, the calls are returned as the answer.
-    if (steps === maxSteps) return withJson({ ...result, messages, steps })
   }
 }
 
