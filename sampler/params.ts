@@ -58,8 +58,8 @@ export interface SamplingOptions {
    */
   penaltyWindow?: number | null
   /**
-   * With "structural", rows with at most 64 legal tokens are not penalised, and forced tokens are
-   * not counted.
+   * Which tokens escape the penalties. "structural": no token of a row with at most 64 legal
+   * tokens is penalised, and forced tokens are not counted. Null: none.
    */
   penaltyExempt?: string | null
   dryMultiplier?: number | null

@@ -126,7 +126,7 @@ function collectPenalties(row: SampleRow, edit: (id: number) => Edit): void {
   }
 }
 
-// With a window, tokens of the prompt count like tokens of the output, as in llama.cpp.
+// A window counts tokens of the prompt like tokens of the output, as llama.cpp does.
 function collectWindowed({ params, tokens }: SampleRow, window: number, edit: (id: number) => Edit): void {
   const skipsForced = params.penaltyExempt === "structural"
   const counts = new Map<number, number>()

@@ -124,7 +124,7 @@ function valueImportsOf(file: string): string[] {
     .map(([, , path]) => join(dirname(file), path).split(sep).join("/"))
 }
 
-// These bounds are only ever lowered (the registry of tables raised them once): a change that makes the core larger moves something out of it instead.
+// These bounds are only lowered: a change that makes the core larger moves something out of it.
 test("the reading list and what it imports stay small", () => {
   const { list, closure, lines } = core()
   expect(list.length).toBeGreaterThan(10)

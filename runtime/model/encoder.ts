@@ -210,8 +210,8 @@ function split(step: Json): Json {
   const pattern = Regex ?? (text === undefined ? undefined : literally(text))
   if (pattern === undefined) return step
   if (step.invert !== true) return parting(pattern, step.behavior)
-  // With `invert` the text between the matches is the delimiter. "Isolated" makes pieces of both,
-  // so the result is the same as without `invert`.
+  // `invert` makes the text between the matches the delimiter. "Isolated" makes pieces of matches
+  // and of the text between them, so `invert` does not change its result.
   if (step.behavior === "Isolated") return isolating(pattern)
   if (step.behavior === "Removed") return { ...isolating(pattern), behavior: "Removed", invert: true }
   return refuse(`pre_tokenizer Split with invert and behavior ${step.behavior}`)

@@ -119,8 +119,8 @@ function isNearDraw(logits: Float32Array, row: SampleRow, slack: number): boolea
     if (score > best) {
       second = best
       best = score
-      // From these random bits on, a token of the highest value scores less. The factor of one part
-      // in 10^9 makes it cautious.
+      // Random bits above this bound give even a token of the highest value a score below `best`
+      // by more than `slack`. The factor of 1 + 10^-9 covers rounding.
       bound = 2 + 2 ** 32 * -Math.expm1(-Math.exp(max - best + slack)) * (1 + 1e-9)
     } else if (score > second) second = score
   }

@@ -101,7 +101,7 @@ export interface Outcome {
 /** The outcomes of one batch while it runs. */
 export interface Outcomes {
   readonly counts: { completed: number; failed: number }
-  /** Returns whether the line is to be run here: it has no outcome, and nobody else runs it. */
+  /** Claims a line. Returns false if it has an outcome, or if another process runs it. */
   claim(customId: string): boolean | Promise<boolean>
   /**
    * Records outcomes. They are durable when it resolves. Rejects with the system's error if nothing

@@ -1,6 +1,6 @@
 /**
- * Ollama's client for Python, unmodified, with functions as tools and Pydantic's schemas. `PYTHON` names a Python with the package
- * `ollama`; without one the test is skipped.
+ * Ollama's client for Python, unmodified, with functions as tools and Pydantic's schemas. `PYTHON`
+ * names a Python with the package `ollama`; without one the test is skipped.
  */
 import { spawnSync } from "node:child_process"
 import { afterAll, beforeAll, expect, test } from "vitest"

@@ -1,9 +1,9 @@
 /**
- * Compiles, walks and drops distinct constraints of one kind, and prints the highest bytes of V8 after a collection in the
- * first and in the last third.
+ * Compiles, walks and drops distinct constraints of one kind, and prints the highest bytes of V8
+ * after a collection in the first and in the last third.
  *
- * Usage, after `npm run build`: `node --expose-gc test/support/memory.js KIND [ROUNDS [MEGABYTES]]`. KIND is numbers, words, objects,
- * tools or patterns; 10,000 rounds take some two minutes.
+ * Usage, after `npm run build`: `node --expose-gc test/support/memory.js KIND [ROUNDS [MEGABYTES]]`.
+ * KIND is numbers, words, objects, tools or patterns; 10,000 rounds take some two minutes.
  * MEGABYTES lowers the bound of the tables, so that fewer rounds reach it.
  */
 import { compile } from "../../dist/grammar/index.js"

@@ -5,9 +5,9 @@
  * cannot be reached, npm silently drops the package. The package itself contains everything that is
  * needed here, so it is installed without its script.
  *
- * From 1.30 on it writes a telemetry database into the user's cache at each start and sends it,
- * unless `ORT_DISABLE_TELEMETRY` is set. It reads the environment of the process; a thread has only
- * a copy of that.
+ * Version 1.30 and later write a telemetry database into the user's cache at each start, and send
+ * it, unless `ORT_DISABLE_TELEMETRY` is set. The library reads the environment of the process, and
+ * a thread can set only its own copy.
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"

@@ -1,7 +1,8 @@
 /**
  * safetensors: the length of a header, u64 | the header, JSON: a type, a shape and two offsets for
  * each name
- * | data. A folder has one file, or several and an index with the file of each tensor. The tensors of a file cover its data without gaps and without overlaps; checking that also detects a name that occurs twice.
+ * | data. A folder has one file, or several and an index with the file of each tensor. The tensors of a
+ * file cover its data without gaps and overlaps; checking that also finds a name that occurs twice.
  *
  * Source: the format's description in the README of huggingface/safetensors.
  */

@@ -96,8 +96,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   next.hasK = select(0u, 1u, hasK);
   if (hasK || hasP) {
     next.lo = select(Reach, k, hasK);
-    // With top-k, the slab reaches to the k-th token, because top-p is relative to the mass up to
-    // it.
+    // Top-p is relative to the mass of the first k tokens, so the slab reaches to the k-th.
     next.hi = next.lo;
     if (hasP) {
       next.lo = min(next.lo, atomicLoad(&pLow));

@@ -1,4 +1,4 @@
-/** The sums over all tokenisations, held against enumeration: options that share beginnings, with many spellings. */
+/** Sums over all tokenisations, against enumeration: options with one beginning and many spellings. */
 import { describe, expect, test } from "vitest"
 import { Vocabulary } from "../../../mask/vocabulary.ts"
 import { logSum, spell } from "../../../runtime/decisions/spelled.ts"
