@@ -10,7 +10,6 @@
 import { setMaxListeners } from "node:events"
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../../grammar/index.ts"
 import { checkOptions } from "../../grammar/options.ts"
-import { onlyToken } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { Sampler } from "../../sampler/index.ts"
 import { onAbort } from "../aborts.ts"
@@ -18,7 +17,7 @@ import { type DecideOptions, type Decisions, decide, type Prompted } from "../de
 import type { DecisionInput } from "../decisions/prompt.ts"
 import type { Question } from "../decisions/questions.ts"
 import { type ScoreOptions, type Scores, score } from "../decisions/score.ts"
-import { AbortError, ModelError, RequestError, reasonOf, wrong } from "../errors.ts"
+import { AbortError, ModelError, RequestError, reasonOf } from "../errors.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
@@ -40,6 +39,7 @@ import type { Speculator } from "../speculation/speculator.ts"
 import { type RunOptions, type RunResult, run } from "../turn/run.ts"
 import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
+import { Admission } from "./admission.ts"
 import { Batch } from "./batch.ts"
 import type { BeamSettings } from "./beamoptions.ts"
 import { type Probe, searchBeams, searchedRequest, writes } from "./beams.ts"
@@ -47,6 +47,7 @@ import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { inOwnWords, ownText } from "./fieldnames.ts"
 import { type GenerateResult, Generation, withJson } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
+import { type ProbeHost, probe } from "./probe.ts"
 import {
   type GenerateOptions,
   type Prompt,
@@ -120,10 +121,7 @@ export class Engine {
   private readonly compiled: CompiledConstraints
   private readonly scheduler: Scheduler
   private readonly guides: GuideHost
-  /** Sequences whose requests are still being prepared. */
-  private preparing = 0
-  /** Those of them that are of the background. */
-  private preparingBehind = 0
+  private readonly admission: Admission
   private loop: Promise<void> | undefined
   private isClosing = false
   private closed: Promise<void> | undefined
@@ -133,6 +131,7 @@ export class Engine {
   private readonly stepper: Stepper
   private readonly drafting: Drafting
   private readonly slowReading: SlowReading
+  private readonly probing: ProbeHost
 
   constructor(parts: EngineParts) {
     this.parts = parts
@@ -150,6 +149,7 @@ export class Engine {
     this.scheduler = new Scheduler(parts.model, this.vocabulary.words, ({ options, slot }) => {
       if (options.guide) guides.begin(options.guide, slot)
     })
+    this.admission = new Admission(this.scheduler, parts.model.slotCount, parts.maxWaiting)
     const { vocabulary, scheduler, metrics } = this
     this.stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics, guides })
     const { model, speculator, guesses } = parts
@@ -164,6 +164,16 @@ export class Engine {
       width: this.vocabulary.width,
       tokenCount: this.vocabulary.tokenCount,
       endIds: this.vocabulary.endIds,
+    }
+    this.probing = {
+      ...{ vocabulary, guides, contextLength: model.contextLength },
+      openGuides: (request, count, signal) => this.openGuides(request, count, signal),
+      checkAlive: () => this.checkAlive(),
+      add: (sequence) => {
+        scheduler.add([sequence])
+        this.wake()
+      },
+      end: (sequence) => this.stepper.end(sequence, "abort", null),
     }
     parts.model.onDeath = (error) => this.die(error)
     parts.model.onRestart = () => this.scheduler.slots.forget()
@@ -181,17 +191,15 @@ export class Engine {
     this.checkAlive()
     const count = readCount(options)
     const isBackground = options.background ?? false
-    this.checkLine(count, undefined, isBackground)
-    this.preparing += count
-    if (isBackground) this.preparingBehind += count
+    this.admission.check(count, isBackground)
+    const prepared = this.admission.begin(count, isBackground)
     this.tellBusy()
     try {
       return await this.prepare(prompt, options)
     } catch (error) {
       throw this.causeOf(error, signal)
     } finally {
-      this.preparing -= count
-      if (isBackground) this.preparingBehind -= count
+      prepared()
       this.tellBusy()
     }
   }
@@ -230,56 +238,10 @@ export class Engine {
     const plain = searchedRequest(request)
     const { vocabulary } = this
     const { own, release } = ownSignal(signal)
-    const probe: Probe = (written) => this.probe(plain, written, own)
-    const found = await searchBeams(plain, beams, { vocabulary, probe }).finally(release)
+    const look: Probe = (written) => probe(this.probing, plain, written, own)
+    const found = await searchBeams(plain, beams, { vocabulary, probe: look }).finally(release)
     if (found.length === 0) throw new RequestError("invalid_value", "use_beam_search: no text was found", "n")
     return this.open({ ...plain, count: found.length }, constraint, signal, found.map(writes))
-  }
-
-  /**
-   * Returns the logits that follow the `written` tokens of an answer. Rejects with ModelError, with
-   * AbortError and with the errors of opening a walk.
-   */
-  private async probe(
-    request: ReadRequest,
-    written: readonly number[],
-    signal: AbortSignal,
-  ): ReturnType<Probe> {
-    const { walk, promptIds } = request
-    const opened = walk && (await this.openGuides({ ...walk, written }, 1, signal))
-    const [guide = null] = opened?.guides ?? []
-    const isOver = opened?.opening.isExhausted === true
-    if (guide && (isOver || signal.aborted)) this.guides.release(guide)
-    this.checkAlive()
-    if (signal.aborted) throw new AbortError("", { cause: signal.reason })
-    if (isOver) return null
-    return new Promise((resolve, reject) => {
-      let seen: Awaited<ReturnType<Probe>> = null
-      const abort = (): void => this.stepper.end(sequence, "abort", null)
-      const sequence = new Sequence({
-        ...request,
-        ...{ promptIds: [...promptIds, ...written], maxTokens: 1, minTokens: 0, promptLogprobs: null },
-        vocabulary: this.vocabulary,
-        guide,
-        isConstrained: guide !== null,
-        isComplete: opened?.opening.isAccepting ?? true,
-        contextLength: this.model.contextLength,
-        choice: 0,
-        take: (logits, { mask }) => {
-          seen = { logits: logits.slice(), mask: mask!.slice(), reusedCount: sequence.reusedCount }
-          return { token: onlyToken(mask!), status: "ok" }
-        },
-        emit: ({ type, ...event }) => {
-          if (type !== "finish") return
-          signal.removeEventListener("abort", abort)
-          if (seen) resolve(seen)
-          else reject(("error" in event && event.error) || new AbortError("", { cause: signal.reason }))
-        },
-      })
-      signal.addEventListener("abort", abort, { once: true })
-      this.scheduler.add([sequence])
-      this.wake()
-    })
   }
 
   /**
@@ -532,7 +494,7 @@ export class Engine {
   ): Promise<Result> {
     if (signal?.aborted) throw reasonOf(new AbortError("", { cause: signal.reason }))
     this.checkAlive()
-    this.checkLine(1, undefined, background ?? false)
+    this.admission.check(1, background ?? false)
     const { own, end, release } = ownSignal(signal)
     try {
       return await task(own)
@@ -551,7 +513,7 @@ export class Engine {
   ): Promise<Prompted> {
     const ids = await promptIdsOf(prompt, { raw, templateOptions, signal }, this.parts.prompts)
     const request = await this.read(ids, { raw: true, maxTokens: 1, background }, null)
-    return { ids, look: async (written) => (await this.probe(request, written, signal))! }
+    return { ids, look: async (written) => (await probe(this.probing, request, written, signal))! }
   }
 
   /**
@@ -666,7 +628,7 @@ export class Engine {
 
   /** Requests that are being prepared use cores too, so they also count as busy. */
   private tellBusy(): void {
-    this.guides.isBusy(this.preparing > 0 || (this.scheduler.hasWork && !this.isClosing))
+    this.guides.isBusy(this.admission.isPreparing || (this.scheduler.hasWork && !this.isClosing))
   }
 
   /**
@@ -705,23 +667,7 @@ export class Engine {
    * of the engine's own bound. Answers of the background take no place from the others.
    */
   checkLine(count: number, most = Number.POSITIVE_INFINITY, isBackground = false): void {
-    const { waiting, slots } = this.scheduler
-    const { model } = this.parts
-    const maxWaiting = Math.min(most, this.parts.maxWaiting)
-    if (count > maxWaiting + model.slotCount) {
-      throw wrong(
-        "n",
-        `${count} answers are more than the ${model.slotCount} that run at once and the ${maxWaiting} that may wait: ask for fewer`,
-      )
-    }
-    const waitingBehind = waiting.filter(({ options }) => options.isBackground).length
-    const behind = isBackground ? 0 : waitingBehind + this.preparingBehind
-    const taken = waiting.length + this.preparing - behind
-    if (taken + count <= maxWaiting + slots.freeCount) return
-    throw new RequestError(
-      "queue_full",
-      `${taken} answers are waiting, and ${maxWaiting} is the bound: try again later`,
-    )
+    this.admission.check(count, isBackground, most)
   }
 
   private async openGuides(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {
