@@ -7,13 +7,14 @@ const names = entries.flatMap(({ specifiers, names }) =>
   names.map((name) => ({ ...name, from: specifiers[0] })),
 )
 
-test("the six entry points are there, each with names", () => {
+test("the seven entry points are there, each with names", () => {
   expect(entries.flatMap(({ specifiers }) => specifiers)).toEqual([
     "tokenrail",
     "tokenrail/runtime",
     "tokenrail/grammar",
     "tokenrail/mask",
     "tokenrail/sampler",
+    "tokenrail/adapters",
     "tokenrail/server",
   ])
   for (const { specifiers, names } of entries) expect(names.length, specifiers[0]).toBeGreaterThan(5)
@@ -22,8 +23,10 @@ test("the six entry points are there, each with names", () => {
 test.each(entries)(
   "what $specifiers exports at run time is among its names",
   async ({ specifiers, names }) => {
-    const floor = specifiers.at(-1)!.split("/")[1]
-    const exported = Object.keys(await import(`../${floor}/index.ts`))
+    const entry = specifiers.at(-1)!.split("/")[1]
+    const index =
+      entry === "adapters" ? import("../runtime/adapters/index.ts") : import(`../${entry}/index.ts`)
+    const exported = Object.keys(await index)
     expect(exported.length).toBeGreaterThan(0)
     expect(exported.filter((name) => !names.some((found) => found.name === name))).toEqual([])
   },

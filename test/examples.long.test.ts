@@ -30,6 +30,13 @@ const programs: Record<string, (lines: string[]) => void> = {
       '{ "colour": "blue","size":71 }',
       "  allowed of 107 tokens: 2 2 1 2 2 2 1 6 2 1 2 2 2 1 12 10 2 1",
     ]),
+  "aisdk.js": ([object, tool, ...rest]) => {
+    const { name, age } = JSON.parse(object.replace(/^object: /, ""))
+    expect(name).toMatch(/^[A-Z][a-z]{2,9}$/)
+    expect(Number.isInteger(age) && age >= 18 && age <= 99).toBe(true)
+    expect(tool).toMatch(/^tool: 4 degrees in (Oslo|Rome)$/)
+    expect(rest).toEqual([])
+  },
   "server.js": ([reply, closed, ...rest]) => {
     const [, content] = /^200 (\{.*\}) stop$/.exec(reply) ?? []
     const { answer, confidence } = JSON.parse(content)

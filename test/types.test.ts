@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 // The types of every entry compile in a strict program that checks its libraries, whatever types of a platform it has.
 const root = join(import.meta.dirname, "..")
 const run = promisify(execFile)
-const entries = ["", "/grammar", "/mask", "/sampler", "/runtime", "/server"]
+const entries = ["", "/grammar", "/mask", "/sampler", "/runtime", "/adapters", "/server"]
 const tsc = join(root, "node_modules/typescript/bin/tsc")
 let folder = ""
 

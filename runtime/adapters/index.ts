@@ -1,0 +1,9 @@
+/**
+ * Public names of `tokenrail/adapters`: an engine, or masks, in the interfaces of other programs.
+ * The types are structural, so no adapter needs the package that it is for.
+ */
+import "./platform.ts"
+
+export type { AiMessage, AiPart, AiTool } from "./aisdk/conversation.ts"
+export { type AiModel, type AiOptions, tokenrail } from "./aisdk/model.ts"
+export type { AiCall, AiContent, AiResult, AiStreamPart, AiUsage, AiWarning } from "./aisdk/wire.ts"
