@@ -155,11 +155,16 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
   const app = new Hono<Environment>()
   app.use(recorded(service, background, options.logger))
   app.use(shared(options.cors ?? []))
-  app.use(admitted(service, apiKeys, options))
+  const open = new Set(
+    Object.entries(routes)
+      .filter(([, methods]) => Object.values(methods).some(({ isOpen }) => isOpen))
+      .map(([path]) => path),
+  )
+  app.use(admitted(service, { open, apiKeys, rates: options.rates }))
   for (const [path, methods] of Object.entries(routes)) {
-    for (const [method, handle] of Object.entries(methods)) {
+    for (const [method, { answer }] of Object.entries(methods)) {
       app.on(method, path, (c) =>
-        handle(c.req.raw, { id: c.req.param("id") ?? "", exchange: c.var.exchange, key: c.var.key }),
+        answer(c.req.raw, { id: c.req.param("id") ?? "", exchange: c.var.exchange, key: c.var.key }),
       )
     }
     app.all(path, (c) => {
@@ -216,6 +221,8 @@ function openService(engine: Engine, options: AppOptions, own: Own): Service {
     models,
     metrics: openMetrics(engine),
     ollama: options.ollama ?? false,
+    metricsPublic: options.metricsPublic ?? false,
+    hasKeys: own.apiKeys.length > 0,
     observe,
     status() {
       const status = options.status?.() ?? "ok"
@@ -281,11 +288,17 @@ function shared(origins: readonly string[]): Middleware {
 }
 
 /** Checks the key of a request, whether the engine takes work, and the rate limits of the key. */
-function admitted({ status }: Service, apiKeys: readonly string[], options: AppOptions): Middleware {
-  const open = new Set(["/", "/health", "/ping", ...(options.metricsPublic ? ["/metrics"] : [])])
-  const rates = options.rates && new RateLimits(options.rates)
+function admitted(
+  { status }: Pick<Service, "status">,
+  {
+    open,
+    apiKeys,
+    rates: bounds,
+  }: { open: ReadonlySet<string>; apiKeys: readonly string[] } & Pick<AppOptions, "rates">,
+): Middleware {
+  const rates = bounds && new RateLimits(bounds)
   return async (c, next) => {
-    const key = open.has(c.req.path) ? -1 : await checkKey(c.req.raw, apiKeys)
+    const key = open.has(pathOf(c)) ? -1 : await checkKey(c.req.raw, apiKeys)
     c.set("key", key)
     if (c.req.method === "POST") {
       const state = status()
@@ -322,9 +335,14 @@ function failed(error: unknown, c: Context<Environment>): Response {
   return form(error, c.var.exchange)
 }
 
+/** Returns the path of the route of a request, as the table has it; `/*` if it has none. */
+function pathOf(c: Context): string {
+  return matchedRoutes(c).at(-1)?.path ?? "/*"
+}
+
 /** Returns the route of a request, or `other` if it has none. */
 function routeOf(c: Context): string {
-  const path = matchedRoutes(c).at(-1)?.path ?? "/*"
+  const path = pathOf(c)
   return path === "/*" ? "other" : path.replace(/\{.*\}/, "")
 }
 

@@ -20,7 +20,7 @@ export const maxMessageUnits = 2_000
 export const maxPlaceUnits = 256
 
 /** Status of each error code. The type follows from the status. */
-const statuses = {
+export const statuses = {
   invalid_json: 400,
   invalid_value: 400,
   missing_required_parameter: 400,

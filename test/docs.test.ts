@@ -53,6 +53,7 @@ test.each<[page: string, prints: RegExp]>([
   ["decisions.md", /^billing [01]\.\d{3}\n$/],
   ["messages.md", /^\{"wet":\s*(true|false)\}\n$/],
   ["ollama.md", /^\{"wet":\s*(true|false)\}\n$/],
+  ["openapi.md", /^3\.1\.1 \[\n? *'schema',.*\]\n$/s],
   ["responses.md", /^\{ wet: (true|false) \}\n$/],
   ["tools.md", /^get_weather \{ city: '.*' \}\n\/city .*\n.*\n[1-3] steps\n$/s],
 ])("the program of %s runs as it stands", async (page, prints) => {

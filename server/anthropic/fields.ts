@@ -33,7 +33,8 @@ export interface MessagesRequest extends GenerationRequest {
 
 const unread = z.unknown().optional()
 
-const messagesFields = z.object({
+/** The fields of a request. */
+export const messagesFields = z.object({
   ...generationFields,
   max_tokens: z.int().min(1).nullish(),
   // Read by conversation.ts and tools.ts.

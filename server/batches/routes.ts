@@ -12,12 +12,18 @@ type BatchAction =
 
 export type BatchActions = Readonly<Record<BatchAction, Act>>
 
+/** A route, whose operation has the name of its action. */
+interface BatchRoute {
+  operation: BatchAction
+  answer: Act
+}
+
 /** Returns the routes, whose actions `open` resolves to. */
-export function batchRoutes(open: () => Promise<BatchActions>): Record<string, Record<string, Act>> {
-  const act =
-    (name: BatchAction): Act =>
-    async (request, call) =>
-      (await open())[name](request, call)
+export function batchRoutes(open: () => Promise<BatchActions>): Record<string, Record<string, BatchRoute>> {
+  const act = (operation: BatchAction): BatchRoute => ({
+    operation,
+    answer: async (request, call) => (await open())[operation](request, call),
+  })
   return {
     "/v1/files": { POST: act("createFile"), GET: act("listFiles") },
     "/v1/files/:id": { GET: act("getFile"), DELETE: act("deleteFile") },

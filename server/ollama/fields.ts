@@ -51,14 +51,16 @@ const sharedFields = {
   top_logprobs: z.int().min(0).max(20).nullish(),
 }
 
-const chatFields = z.object({
+/** The fields of a request of `/api/chat`. */
+export const chatFields = z.object({
   ...sharedFields,
   messages: z.array(z.unknown()).nullish(),
   // Read by tools.ts.
   ...{ tools: unread, tool_choice: unread, parallel_tool_calls: flag },
 })
 
-const generateFields = z.object({
+/** The fields of a request of `/api/generate`. */
+export const generateFields = z.object({
   ...sharedFields,
   prompt: z.string().nullish(),
   system: z.string().nullish(),

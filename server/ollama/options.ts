@@ -19,7 +19,8 @@ const { temperature, top_k, top_p, min_p, typical_p, stop, seed, presence_penalt
   generationFields
 const { mirostat, mirostat_tau, mirostat_eta, repetition_penalty, penalty_window } = generationFields
 
-const optionFields = z.object({
+/** The options that have an effect. */
+export const optionFields = z.object({
   ...{ temperature, top_k, top_p, min_p, typical_p, stop, seed, presence_penalty, frequency_penalty },
   ...{ mirostat, mirostat_tau, mirostat_eta },
   num_predict: z.int().nullish(),

@@ -18,11 +18,14 @@ const absent: Readonly<Record<string, readonly [method: string, hint: string]>> 
   "/api/blobs/:digest": ["POST", pull],
 }
 
-/** Returns the routes, each of which throws `Refusal` (404). */
-export function absentRoutes(): Record<string, Record<string, () => never>> {
-  const refuse = (path: string, hint: string) => (): never => {
-    throw new Refusal("unknown_url", `this server has no ${path}`, { hint })
-  }
+/** Returns the routes, each of which throws `Refusal` (404). They have no description. */
+export function absentRoutes(): Record<string, Record<string, { operation: null; answer: () => never }>> {
+  const refuse = (path: string, hint: string) => ({
+    operation: null,
+    answer: (): never => {
+      throw new Refusal("unknown_url", `this server has no ${path}`, { hint })
+    },
+  })
   return Object.fromEntries(
     Object.entries(absent).map(([path, [method, hint]]) => [path, { [method]: refuse(path, hint) }]),
   )

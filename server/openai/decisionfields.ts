@@ -19,7 +19,8 @@ export interface DecisionRequest {
   ignored: string[]
 }
 
-const decisionFields = z.object({
+/** The fields of a request for decisions. */
+export const decisionFields = z.object({
   model: z.string().min(1),
   input: z.union([z.string(), z.array(z.unknown())], { error: "must be a text or a list of messages" }),
   questions: z.unknown(),
@@ -34,7 +35,8 @@ export interface ScoreRequest {
   ignored: string[]
 }
 
-const scoreFields = z.object({
+/** The fields of a request for scores. */
+export const scoreFields = z.object({
   model: z.string().min(1),
   prompt: z.string({ error: "must be a string" }).nullish(),
   messages: z.array(message).min(1).nullish(),

@@ -31,7 +31,8 @@ export interface DetokenizeRequest {
 
 const model = z.string().min(1).nullish()
 
-const tokenizeFields = z.object({
+/** The fields of a request of `/tokenize`. */
+export const tokenizeFields = z.object({
   model,
   prompt: z.string({ error: "must be a string" }).nullish(),
   messages: z.array(message).min(1).nullish(),
@@ -45,7 +46,8 @@ const tokenizeFields = z.object({
   return_token_strs: flag,
 })
 
-const detokenizeFields = z.object({
+/** The fields of a request of `/detokenize`. */
+export const detokenizeFields = z.object({
   model,
   tokens: z.array(z.unknown(), { error: "must be a list of token ids" }),
 })

@@ -34,7 +34,8 @@ export interface ChatRequest extends GenerationRequest {
 /** Values of `reasoning_effort`. */
 export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
 
-const chatFields = z.object({
+/** The fields of a request. */
+export const chatFields = z.object({
   ...generationFields,
   messages: z.array(message).min(1),
   max_completion_tokens: count,

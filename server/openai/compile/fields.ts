@@ -13,7 +13,8 @@ export interface CompileRequest extends ConstraintRequest {
   ignored: string[]
 }
 
-const compileFields = z.object({
+/** The fields of a request besides its constraint. */
+export const compileFields = z.object({
   model: z.string().min(1).nullish(),
   check: z.array(z.string()).nullish(),
 })

@@ -44,7 +44,8 @@ export const words: EndpointWords = { api: "openai", prompt: "prompt", maxTokens
 /** Budget of a request without one, if the context has room for it. OpenAI's default. */
 export const defaultMaxTokens = 16
 
-const completionFields = z.object({
+/** The fields of a request. */
+export const completionFields = z.object({
   ...generationFields,
   // Checked below, because zod would make an error for each of two million wrong ids.
   prompt: z.unknown().optional(),

@@ -21,7 +21,8 @@ function words<Name extends PolicyName>(name: Name): z.ZodType<PolicyWord<Name>>
   return z.enum([...words, ...Object.keys(older)], { error }) as unknown as z.ZodType<PolicyWord<Name>>
 }
 
-const policyFields = z.strictObject({
+/** The fields of a request's `tokenrail` object. */
+export const policyFields = z.strictObject({
   order: words("order").nullish(),
   escapes: words("escapes").nullish(),
   numbers: words("numbers").nullish(),
@@ -44,7 +45,8 @@ const policyFields = z.strictObject({
   reason: z.strictObject({ until: z.string().min(1) }).nullish(),
 })
 
-const vllmFlags = z.strictObject({
+/** vLLM's switches inside `structured_outputs`. */
+export const vllmFlags = z.strictObject({
   disable_any_whitespace: z.boolean().nullish(),
   disable_additional_properties: z.boolean().nullish(),
   whitespace_pattern: z.string().nullish(),

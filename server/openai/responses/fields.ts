@@ -86,7 +86,8 @@ const promptFields = {
 }
 
 const { n: _, ...shared } = generationFields
-const responseFields = z.object({
+/** The fields of a request. */
+export const responseFields = z.object({
   ...shared,
   ...promptFields,
   max_output_tokens: count,
@@ -99,7 +100,8 @@ const responseFields = z.object({
   prompt_cache_key: z.string().nullish(),
 })
 
-const countFields = z.object({ ...promptFields, model: z.string().min(1).nullish() })
+/** The fields of a request for a count. */
+export const countFields = z.object({ ...promptFields, model: z.string().min(1).nullish() })
 
 type PromptFields = z.infer<z.ZodObject<typeof promptFields>>
 
