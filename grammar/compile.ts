@@ -163,6 +163,7 @@ function jsonOptions(input: GrammarInput, options: CompileOptions, limits: Limit
       (input.kind === "json" && input.strict ? "declared" : "always"),
     unsatisfiable: options.unsatisfiable ?? preset.unsatisfiable,
     dialect: options.dialect,
+    ...(input.kind === "json" && input.source !== undefined && { source: input.source }),
     // This is a copy, since the schemas inside a grammar may be compiled again when a text reaches
     // them.
     documents: options.documents && { ...options.documents },
@@ -319,8 +320,11 @@ export function constraintKey(input: GrammarInput, options: CompileOptions): str
     })
   const { tokens, ...others } = options
   // The text of a schema is included as it is: quoting takes longer than compiling many schemas.
-  if (input.kind === "json" && typeof input.schema === "string")
-    return `${said(input.strict ? { ...others, strict: true } : others)} ${input.schema}`
+  if (input.kind === "json" && typeof input.schema === "string") {
+    const { strict, source } = input
+    const own = { ...(strict && { strict }), ...(source !== undefined && { source }) }
+    return `${said({ ...others, ...own })} ${input.schema}`
+  }
   return said([input, namesTokens.has(input.kind) && tokens ? { ...others, tokens: tokens.hash } : others])
 }
 

@@ -11,9 +11,12 @@ import type { Turn } from "./tags/styles/plan.ts"
 export type GrammarInput =
   /**
    * A schema as a value, or as a JSON text, which keeps number spelling and key order. `strict` is
-   * as in OpenAI's requests; it makes `openObjects` declared unless the options set it.
+   * as in OpenAI's requests; it makes `openObjects` declared unless the options set it. With a
+   * `source`, strings are copied from it: those whose schema says `"x-copied": true` (or "chars",
+   * "words"), and those that leave it open, with `type` but without `enum`, `const`, `format`,
+   * `pattern` and `"x-copied": false`.
    */
-  | { kind: "json"; schema: unknown; strict?: boolean }
+  | { kind: "json"; schema: unknown; strict?: boolean; source?: string }
   /** A full match of an ECMAScript regular expression. */
   | { kind: "regex"; pattern: string; flags?: string }
   /** One of these texts. */
@@ -55,7 +58,10 @@ interface InputFields<Name extends PropertyKey = string> {
 }
 
 const inputs: { readonly [Kind in Kinds]: InputFields<NamesOf<Extract<GrammarInput, { kind: Kind }>>> } = {
-  json: { fields: { kind: "text", schema: "any", strict: "boolean" }, needs: ["schema"] },
+  json: {
+    fields: { kind: "text", schema: "any", strict: "boolean", source: "text" },
+    needs: ["schema"],
+  },
   regex: { fields: { kind: "text", pattern: "text", flags: "text" }, needs: ["pattern"] },
   choice: { fields: { kind: "text", options: "texts" }, needs: ["options"] },
   gbnf: { fields: { kind: "text", text: "text", root: "text" }, needs: ["text"] },

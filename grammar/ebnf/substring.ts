@@ -40,16 +40,20 @@ export function substringExpr(chunks: readonly string[], path: string, limits: L
     const half = chunks.find((chunk) => !chunk.isWellFormed())
     if (half !== undefined)
       throw new GrammarError("syntax", path, `the chunk ${JSON.stringify(half)} holds half a surrogate pair`)
-    expr = exprs.machine(new SubstringMachine(chunks.filter((chunk) => chunk !== "")))
+    const machine = new SubstringMachine(chunks.filter((chunk) => chunk !== ""))
+    expr = exprs.machine(machine)
     known.exprs.set(key, expr)
+    known.bytes += key.length + machine.byteCount
   }
   return expr
 }
 
 /**
  * Memoized by the chunks. Machines are never freed, like all expressions, so equal ones are shared.
+ * `bytes`: of the chunks and of the machines, without the states that are read later.
  */
-const known = owned("substrings", { exprs: new Map<string, ExprId>() }, { entryBytes: 1_000 })
+const substrings = { exprs: new Map<string, ExprId>(), bytes: 0 }
+const known = owned("substrings", substrings, { bytes: () => substrings.bytes })
 
 /** Letters lead from state to state; state 0 is the start. */
 class SuffixAutomaton {
@@ -101,6 +105,11 @@ class SuffixAutomaton {
     return this.targets.get(state, letter)
   }
 
+  /** Returns the states in an order in which every edge leads to an earlier one. */
+  fromTheEnd(): number[] {
+    return [...this.lengths.keys()].sort((a, b) => this.lengths[b] - this.lengths[a])
+  }
+
   private add(length: number, link: number): number {
     this.lengths.push(length)
     this.links.push(link)
@@ -114,6 +123,9 @@ class SuffixAutomaton {
   }
 }
 
+/** About the bytes of a short array. */
+const ChunkBytes = 120
+
 class SubstringMachine implements ByteMachine {
   readonly start: number
   /**
@@ -126,6 +138,10 @@ class SubstringMachine implements ByteMachine {
   private readonly edgeTarget: Int32Array
   /** Distinct chunks, sorted by their bytes. */
   private readonly chunks: Uint8Array[]
+  /** Whether every chunk is one character. */
+  private readonly areCharacters: boolean
+  /** By automaton state: the most characters that can follow. */
+  private readonly longest: Int32Array
   /**
    * Tuples (first edge, end of the edges, bytes read), ascending, without duplicates. Depth 0 is
    * between chunks.
@@ -151,7 +167,17 @@ class SubstringMachine implements ByteMachine {
       for (let edge = this.offsets[state]; edge < this.offsets[state + 1]; edge++)
         this.edgeTarget[edge] = automaton.target(state, edges[edge])
     }
+    this.longest = new Int32Array(automaton.count)
+    for (const state of automaton.fromTheEnd())
+      this.longest[state] = this.mostBehind(this.offsets[state], this.offsets[state + 1], 0)
+    this.areCharacters = this.chunks.every((chunk) => characters(chunk, 0) === 1)
     this.start = this.states.intern([0, this.offsets[1], 0])
+  }
+
+  /** Bytes of the edges and chunks. */
+  get byteCount(): number {
+    const edges = 2 * this.offsets.byteLength + 2 * this.edgeChunk.byteLength
+    return edges + this.chunks.length * ChunkBytes
   }
 
   isAccepting(state: number): boolean {
@@ -181,13 +207,59 @@ class SubstringMachine implements ByteMachine {
   }
 
   lengths(state: number): TextLengths {
-    let low = Unbounded
+    let [low, high] = [Unbounded, 0]
     for (let i = 0; i < this.states.length(state); i += 3) {
       const [first, end, depth] = [0, 1, 2].map((k) => this.states.at(state, i + k))
-      if (depth === 0 || end - first > 1) return { low: 0, high: Unbounded, from: 1, to: 0 }
-      low = Math.min(low, characters(this.chunks[this.edgeChunk[first]], depth))
+      if (depth === 0) low = 0
+      else
+        for (let edge = first; edge < end; edge++)
+          low = Math.min(low, characters(this.chunks[this.edgeChunk[edge]], depth))
+      high = Math.max(high, this.mostBehind(first, end, depth))
     }
-    return { low, high: Unbounded, from: 1, to: 0 }
+    // With longer chunks the lengths between have gaps, which `hasLength` knows.
+    return { low, high, from: this.areCharacters ? low : high, to: high }
+  }
+
+  /**
+   * Walks along all ways of whole chunks of at most `max` characters, each pair of an automaton
+   * state and a count once.
+   */
+  hasLength(state: number, min: number, max: number): boolean {
+    /** Automaton state and the least count of characters that must still follow. */
+    const open: [state: number, min: number][] = []
+    const seen = new Set<number>()
+    const add = (first: number, end: number, depth: number, least: number): void => {
+      for (let edge = first; edge < end; edge++) {
+        const left = least - characters(this.chunks[this.edgeChunk[edge]], depth)
+        const target = this.edgeTarget[edge]
+        const key = Math.max(left, 0) * this.longest.length + target
+        if (left + (max - min) < 0 || this.longest[target] < left || seen.has(key)) continue
+        seen.add(key)
+        open.push([target, left])
+      }
+    }
+    for (let i = 0; i < this.states.length(state); i += 3) {
+      const [first, end, depth] = [0, 1, 2].map((k) => this.states.at(state, i + k))
+      if (depth === 0 && min <= 0 && max >= 0) return true
+      add(first, end, depth, min)
+    }
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const [at, least] = next
+      if (least <= 0) return true
+      if (seen.size > fixedBounds.lengthStates) throw limitError(fixedBounds, "lengthStates", seen.size)
+      add(this.offsets[at], this.offsets[at + 1], 0, least)
+    }
+    return false
+  }
+
+  /** Returns the most characters after `depth` bytes of the edges `[first, end)`. */
+  private mostBehind(first: number, end: number, depth: number): number {
+    let most = 0
+    for (let edge = first; edge < end; edge++) {
+      const own = characters(this.chunks[this.edgeChunk[edge]], depth)
+      most = Math.max(most, own + this.longest[this.edgeTarget[edge]])
+    }
+    return most
   }
 
   /** Returns the first of the edges `[first, end)` whose chunk does not have `byte` at `depth`. */

@@ -9,6 +9,7 @@ import { Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { MaxCount } from "../lexeme/expr/nodes.ts"
 import { type KeywordNote, makeReport, type Report } from "../report.ts"
+import { checkCopies } from "./facts/copies.ts"
 import { inPlaceSchemas } from "./facts/coverage.ts"
 import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
@@ -35,6 +36,8 @@ export interface JsonOptions {
   excludes?: readonly string[]
   /** See `ReadOptions`. */
   keepsMost?: boolean
+  /** The text that copied strings quote. */
+  source?: string
   /**
    * Whether an equal schema was compiled before with these options, so that the checks can be
    * skipped.
@@ -72,6 +75,7 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   const nodes = readReachable(reader, graph.root, limits)
   if (!language.tokens.isJson) checkSeparators(reader, nodes, options.isArguments === true)
   if (options.isChecked !== true) {
+    checkCopies(reader, nodes)
     for (const node of nodes) checkAlternatives(language, node)
     const keywordsOf = (node: SchemaNode) => reader.of(node)
     if (!new FirstSight(keywordsOf).areShort(nodes, limits)) {

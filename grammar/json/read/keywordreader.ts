@@ -15,6 +15,7 @@ import { Infinite } from "../facts/conjunction.ts"
 import { isKeywordSomewhere, type Keyword } from "../refs/dialect.ts"
 import type { SchemaGraph, SchemaNode } from "../refs/refs.ts"
 import { encodeToken } from "../refs/uri.ts"
+import { CopiedKey, Copies } from "./copied.ts"
 import { GuidanceKey, guidanceNote } from "./guidance.ts"
 import { Keywords } from "./keywords.ts"
 import {
@@ -46,6 +47,8 @@ export interface ReadOptions {
    * Whether upper bounds too large for any value are kept, as the largest bound that is counted.
    */
   keepsMost?: boolean
+  /** The text that copied strings quote (`copied.ts`). */
+  source?: string
 }
 
 /** Any names, or only those that the schema declares. */
@@ -87,6 +90,7 @@ export class KeywordReader {
   readonly closesObjects: boolean
   /** The first upper bound that is too large for any value. */
   idleMost: { readonly path: string; readonly value: string } | null = null
+  readonly copies: Copies
   private readonly excludes: readonly string[]
   private readonly options: ReadOptions
   /** By node id. */
@@ -105,6 +109,7 @@ export class KeywordReader {
     this.limits = options.limits
     this.options = options
     this.closesObjects = options.openObjects === "declared"
+    this.copies = new Copies(options.source, options.limits)
     this.excludes = options.excludes ?? []
     this.allowedText = this.excludes.length === 0 ? exprs.anyText : freeTextExpr(this.excludes)
   }
@@ -178,20 +183,23 @@ export class KeywordReader {
         const path = `${node.pointer}/${encodeToken(keyword)}`
         const known = node.dialect.keywords.get(keyword)
         const isGuidance = keyword === GuidanceKey && node === this.graph.root
-        const remark = isGuidance
-          ? undefined
-          : overridden && !besideRef.has(keyword)
-            ? "ignored beside $ref"
-            : known === undefined
-              ? isKeywordSomewhere(keyword)
-                ? `not in ${node.dialect.name}`
-                : "unknown keyword"
-              : this.remarks.get(node)?.get(keyword)
+        const isOwn = isGuidance || keyword === CopiedKey
+        const remark =
+          isOwn && !overridden
+            ? undefined
+            : overridden && !besideRef.has(keyword)
+              ? "ignored beside $ref"
+              : known === undefined
+                ? isKeywordSomewhere(keyword)
+                  ? `not in ${node.dialect.name}`
+                  : "unknown keyword"
+                : this.remarks.get(node)?.get(keyword)
         if (remark !== undefined) notes.push({ path, keyword, status: "annotation", note: remark })
         else if (isGuidance) {
           const note = guidanceNote(node.value.members.get(keyword) as JsonNode)
           notes.push({ path, keyword, status: "exact", ...(note === undefined ? {} : { note }) })
-        } else if (!constrains(known as Keyword)) notes.push({ path, keyword, status: "annotation" })
+        } else if (isOwn) notes.push({ path, keyword, status: "exact" })
+        else if (!constrains(known as Keyword)) notes.push({ path, keyword, status: "annotation" })
         else {
           const note =
             keyword === "properties" && closing.has(node)
@@ -234,8 +242,8 @@ export class KeywordReader {
       if (overridden && !besideRef.has(keyword)) continue
       const known = node.dialect.keywords.get(keyword)
       if (known === undefined) {
-        const isGuidance = keyword === GuidanceKey && node === this.graph.root
-        if (this.options.unknownKeywords === "error" && !isKeywordSomewhere(keyword) && !isGuidance) {
+        const isOwn = keyword === CopiedKey || (keyword === GuidanceKey && node === this.graph.root)
+        if (this.options.unknownKeywords === "error" && !isKeywordSomewhere(keyword) && !isOwn) {
           throw new GrammarError(
             "unsupported",
             `${node.pointer}/${encodeToken(keyword)}`,
@@ -255,6 +263,8 @@ export class KeywordReader {
         }
       }
     }
+    const copied = overridden ? null : this.copies.of(node, value.members, keywords)
+    if (copied !== null) keywords.patterns = append(keywords.patterns, copied)
     return keywords
   }
 
@@ -522,6 +532,7 @@ function isReference({ value, dialect }: SchemaNode): boolean {
   if (value.kind !== "object" || !(value.members.has("$ref") || value.members.has("allOf"))) return false
   return value.keys.every((key) => {
     const known = dialect.keywords.get(key)
+    if (key === CopiedKey) return false
     return key === "$ref" || key === "allOf" || known === undefined || !constrains(known)
   })
 }

@@ -14,6 +14,7 @@ import { owned } from "../../tables.ts"
 import { withFewClosest } from "./emptiness.ts"
 import { type ExprId, exprs } from "./expr.ts"
 import { exprLengths } from "./lengths.ts"
+import { machineHasLength } from "./machine.ts"
 import { Kind, kindOf } from "./nodes.ts"
 
 /** No upper bound. */
@@ -223,6 +224,8 @@ export function canHaveLength(expr: ExprId, min: number, max: number): boolean {
   // True if all texts have this length, or if texts are arbitrarily long.
   if (max >= high && (min <= low || (high === Unbounded && hasAtLeast(expr, min)))) return true
   if (givesUp === true) return false
+  const known = kindOf(expr) === Kind.Machine ? machineHasLength(expr, min, max) : null
+  if (known !== null) return known
   return lengthsOf(expr).can(expr, Math.max(0, min), max)
 }
 

@@ -117,6 +117,11 @@ export interface ByteMachine {
    */
   clamp?(state: number, maxBytes: number): number
   lengths?(state: number): TextLengths
+  /**
+   * Returns whether a state accepts some text of `min` to `max` characters. Without it, that takes
+   * the whole automaton. Throws `limit` if it takes too long.
+   */
+  hasLength?(state: number, min: number, max: number): boolean
 }
 
 export type Machine = ByteMachine | CharacterMachine
@@ -248,6 +253,12 @@ export function machineEnding(id: ExprId): readonly number[] | null {
 /** Returns the lengths of what a machine accepts from a state, if it knows them; otherwise null. */
 export function machineLengths(id: ExprId): TextLengths | null {
   return known.machines[at(id, 1)].lengths?.(at(id, 2)) ?? null
+}
+
+/** Returns whether a machine accepts such a text from a state; null if it does not know. */
+export function machineHasLength(id: ExprId, min: number, max: number): boolean | null {
+  const machine = known.machines[at(id, 1)]
+  return "row" in machine ? (machine.hasLength?.(at(id, 2), min, max) ?? null) : null
 }
 
 /**
