@@ -4,7 +4,8 @@
  *
  * A wrong accept lets an invalid text through. This must never happen, so it decides the exit code.
  * A wrong reject or a refusal only costs completeness. Compared with an earlier run, every row that
- * was right must still be right. Suites run in parallel child processes (suite/shards.ts).
+ * was right must still be right. Suites run in parallel child processes (suite/shards.ts). The suite
+ * `api` judges a server instead (conformanceapi.ts).
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"
@@ -19,32 +20,39 @@ import {
 import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
 import { readSuite, runSuiteGroup, type SuiteResult } from "../suite/schemasuite.ts"
 import { runShards } from "../suite/shards.ts"
+import { type ApiFlags, apiFlags, runApi } from "./conformanceapi.ts"
 import { spelling } from "./constraint.ts"
 import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 
-interface ConformanceFlags {
-  suite: "maskbench" | "jsts" | "grammars"
+interface ConformanceFlags extends ApiFlags {
+  suite: CorpusSuite | "api"
   vocab?: string
   draft?: string
-  against?: string
   every: number
-  parallel: number
   jobMs: number
   shard?: string
-  json?: boolean
-  csv?: boolean
 }
 
+type CorpusSuite = "maskbench" | "jsts" | "grammars"
+
 export function conformanceCommand(program: Command, io: Io, done: (code: number) => void): void {
-  program
+  const command = program
     .command("conformance")
-    .description("compare verdicts with those of a corpus; exit 1 on a wrong accept or below a baseline")
-    .argument("<path>", "the file of rows; jsts: the suite's directory; maskbench: also a directory")
+    .description(
+      "compare verdicts with those of a corpus, or judge the answers of any server; exit 1 on a wrong accept, " +
+        "a constraint that is not honoured, or below a baseline",
+    )
+    .argument(
+      "[path]",
+      "the file of rows; jsts: the suite's directory; maskbench: also a directory; api: none",
+    )
     .addOption(
-      new Option("--suite <name>", "corpus").choices(["maskbench", "jsts", "grammars"]).makeOptionMandatory(),
+      new Option("--suite <name>", "corpus, or api for a server")
+        .choices(["maskbench", "jsts", "grammars", "api"])
+        .makeOptionMandatory(),
     )
     .option("--vocab <dir>", "maskbench: directory of the tokenizer that the token ids belong to")
     .option("--draft <name>", "jsts: 4, 6, 7, 2019-09, 2020-12", "2020-12")
@@ -53,33 +61,48 @@ export function conformanceCommand(program: Command, io: Io, done: (code: number
       "output of an earlier run with --json: a row that was right must still be right",
     )
     .option("--every <n>", "take every n-th schema", wholeNumber, 1)
-    .option("--parallel <n>", "number of processes", wholeNumber, availableParallelism())
+    .option(
+      "--parallel <n>",
+      "number of processes (default: that of cores); api: of requests at once (default: 4)",
+      wholeNumber,
+    )
     .option("--job-ms <n>", "time for one schema", wholeNumber, 60_000)
     .addOption(new Option("--shard <first/step>", "in a child: print these jobs").hideHelp())
     .option("--json", "print one JSON object for each schema or test, then the summary")
     .addOption(
       new Option("--csv", "print one line for each schema or test: name, verdict, why").conflicts("json"),
     )
-    .action(async (path: string, flags: ConformanceFlags) => done(await run(path, flags, io)))
+    .action(async (path: string | undefined, flags: ConformanceFlags) => done(await run(path, flags, io)))
+  apiFlags(command)
 }
 
-async function run(path: string, flags: ConformanceFlags, io: Io): Promise<number> {
-  const jobs = await suites[flags.suite](path, flags)
+async function run(path: string | undefined, flags: ConformanceFlags, io: Io): Promise<number> {
+  const { suite } = flags
+  if (suite === "api") {
+    if (path !== undefined) throw new UsageError(`--suite api reads no file, but got ${path}`)
+    return runApi(flags, io)
+  }
+  if (path === undefined) throw new UsageError(`--suite ${suite} needs the path of its corpus`)
+  return runCorpus(suite, path, flags, io)
+}
+
+async function runCorpus(suite: CorpusSuite, path: string, flags: ConformanceFlags, io: Io): Promise<number> {
+  const jobs = await suites[suite](path, flags)
   if (flags.shard) {
     const [first, step] = flags.shard.split("/").map(Number)
     for (let job = first; job < jobs.count; job += step) io.out(`${JSON.stringify(await jobs.run(job))}\n`)
     return Exit.Ok
   }
   const isRight = (row: unknown) => jobs.judge(row as Row) === "pass"
-  const baseline = flags.against === undefined ? null : await baselineOf(flags.against, isRight)
+  const baseline = flags.against === undefined ? null : await readBaseline(flags.against, isRight)
   const lines = await runShards({
     jobCount: jobs.count,
-    shardCount: Math.max(1, Math.min(flags.parallel, jobs.count)),
+    shardCount: Math.max(1, Math.min(flags.parallel ?? availableParallelism(), jobs.count)),
     jobMs: flags.jobMs,
     loadMs: flags.jobMs + 60_000,
     onJob: progress(io, "conformance", jobs.count),
     args: (first, step) => [
-      ...["conformance", path, "--suite", flags.suite, "--every", String(flags.every)],
+      ...["conformance", path, "--suite", suite, "--every", String(flags.every)],
       ...(flags.vocab ? ["--vocab", flags.vocab] : []),
       ...["--draft", flags.draft ?? "", "--shard", `${first}/${step}`],
     ],
@@ -118,16 +141,6 @@ function whyOf(row: Row): string {
   return wrong.join(", ")
 }
 
-async function baselineOf(path: string, isRight: (row: unknown) => boolean) {
-  try {
-    return await readBaseline(path, isRight)
-  } catch (error) {
-    throw new UsageError(
-      `cannot read ${path}: ${(error as Error).message}. --against takes what a run printed with --json`,
-    )
-  }
-}
-
 type Row = Record<string, unknown>
 
 interface Jobs {
@@ -151,7 +164,7 @@ interface Summary extends Counts {
   parts?: Record<string, Counts>
 }
 
-const suites: Record<ConformanceFlags["suite"], (path: string, flags: ConformanceFlags) => Promise<Jobs>> = {
+const suites: Record<CorpusSuite, (path: string, flags: ConformanceFlags) => Promise<Jobs>> = {
   /** A schema is right if all of its texts are judged right. */
   async maskbench(path, flags) {
     if (!flags.vocab) throw new UsageError("--suite maskbench needs --vocab, the directory of its tokenizer")

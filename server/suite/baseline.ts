@@ -6,6 +6,7 @@
  * compared.
  */
 import { readFile } from "node:fs/promises"
+import { CorpusError } from "./rows.ts"
 
 /** Whether each row was right, by its name; and the summary, if the file holds one. */
 export interface Baseline {
@@ -20,8 +21,18 @@ export function nameOf(row: Row): string {
   return typeof row.id === "string" ? row.id : [row.file, row.group, row.test].join(" › ")
 }
 
-/** Reads a baseline. `isRight` judges a row of the suite. */
+/** Reads a baseline. `isRight` judges a row of the suite. Throws `CorpusError`. */
 export async function readBaseline(path: string, isRight: (row: Row) => boolean): Promise<Baseline> {
+  try {
+    return await readRows(path, isRight)
+  } catch (error) {
+    throw new CorpusError(
+      `cannot read ${path}: ${(error as Error).message}. --against takes what a run printed with --json`,
+    )
+  }
+}
+
+async function readRows(path: string, isRight: (row: Row) => boolean): Promise<Baseline> {
   const rows = new Map<string, boolean>()
   let summary: Baseline["summary"] = null
   for (const line of (await readFile(path, "utf8")).split("\n")) {
