@@ -7,3 +7,19 @@ import "./platform.ts"
 export type { AiMessage, AiPart, AiTool } from "./aisdk/conversation.ts"
 export { type AiModel, type AiOptions, tokenrail } from "./aisdk/model.ts"
 export type { AiCall, AiContent, AiResult, AiStreamPart, AiUsage, AiWarning } from "./aisdk/wire.ts"
+export {
+  type ConstrainedRows,
+  constrain,
+  type LogitsArray,
+  type LogitsTensor,
+  type Machines,
+} from "./rows.ts"
+export {
+  type TokenRows,
+  type TransformersLogitsProcessor,
+  type TransformersModel,
+  type TransformersTokenizer,
+  transformersProcessor,
+  transformersVocabulary,
+} from "./transformers.ts"
+export { type WebllmLogitProcessor, webllmProcessor } from "./webllm.ts"
