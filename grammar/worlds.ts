@@ -36,6 +36,11 @@ export function compilation<T>(run: () => T): T {
   }
 }
 
+/** Returns whether a compilation has begun in this process. */
+export function hasCompiled(): boolean {
+  return base.length > 0
+}
+
 function makeRoom(): void {
   if (base.length < owners.length) keepBase()
   if (++uncheckedCount < maxBytes / UsualBytes) return

@@ -7,7 +7,7 @@
  * validator reads, and converting the *output* schema throws if there are transforms.
  */
 
-import { compileFields } from "../grammar/compile.ts"
+import { compileFields } from "../grammar/compiler.ts"
 import type { CompileOptions, Grammar, GrammarInput } from "../grammar/index.ts"
 import { type Fields, OptionError } from "../grammar/options.ts"
 import { isPolicyName, policyWord } from "../grammar/policies.ts"

@@ -8,7 +8,8 @@
  * every accepted program passes the checker under `strict`.
  */
 
-import { type CompileOptions, compile, compileFields, readLimits } from "../compile.ts"
+import { compile } from "../compile.ts"
+import { type CompileOptions, compileFields, readLimits } from "../compiler.ts"
 import { Rules } from "../ebnf/rules.ts"
 import type { Term } from "../ebnf/terms.ts"
 import { GrammarError } from "../errors.ts"

@@ -6,13 +6,16 @@
  * leap seconds (`timestamp.ts`), and `regex`, which is not a regular language (`patternformat.ts`).
  * Formats are made on first use and cached.
  */
+
 import { type ExprId, exprs } from "../lexeme/expr/expr.ts"
 import { parseRegex } from "../regex/parse.ts"
 import { owned } from "../tables.ts"
 import { domainExpr } from "./hostname.ts"
 import { idnHostnameExpr } from "./idn/idnhostname.ts"
 import { localPartExpr } from "./mailbox.ts"
+import { type FormatName, isFormat, PlainHostname } from "./names.ts"
 import { patternFormat } from "./pattern/patternformat.ts"
+import { setSearchable } from "./searchable.ts"
 import { dateExpr, dateTimeExpr, timeExpr } from "./timestamp.ts"
 
 const { concat, literal, or } = exprs
@@ -95,13 +98,7 @@ function uriTemplate(): ExprId {
 
 const pointer = "(?:/(?:[^~/]|~[01])*)*"
 
-/**
- * The format of host names in drafts before 07, which do not mention `xn--`. No schema can write
- * this name by accident.
- */
-export const PlainHostname = "hostname (RFC 1034)"
-
-const makers: Record<string, () => ExprId> = {
+const makers: Readonly<Record<FormatName, () => ExprId>> = {
   date: dateExpr,
   time: timeExpr,
   "date-time": dateTimeExpr,
@@ -128,12 +125,12 @@ const makers: Record<string, () => ExprId> = {
  * Formats with A-labels, whose prefixes are an unbounded number of states, and their languages
  * without A-labels.
  */
-const narrowMakers: Record<string, () => ExprId> = {
+const narrowMakers: { readonly [Name in FormatName]?: () => ExprId } = {
   hostname: () => domainExpr({ maxOctets: 253, isWide: false, prefixed: "none" }),
   "idn-hostname": () => idnHostnameExpr(false),
 }
 
-const memo = owned("formats", { made: new Map<string, ExprId>(), narrowed: new Map<string, ExprId>() })
+const memo = owned("formats", { made: new Map<string, ExprId>() }, { forget })
 
 /**
  * Returns the texts of the format, or null if `name` is not a format of the standard. The first
@@ -142,22 +139,14 @@ const memo = owned("formats", { made: new Map<string, ExprId>(), narrowed: new M
 export function formatExpr(name: string): ExprId | null {
   const known = memo.made.get(name)
   if (known !== undefined) return known
-  if (!Object.hasOwn(makers, name)) return null
+  if (!isFormat(name)) return null
   const expr = makers[name]()
   memo.made.set(name, expr)
+  const makeNarrow = narrowMakers[name]
+  if (makeNarrow !== undefined) setSearchable(expr, makeNarrow)
   return expr
 }
 
-/**
- * Returns the searchable part of a format, which can be intersected: host names without A-labels,
- * and every other format unchanged. It is narrower than the format, so it must not be negated.
- */
-export function searchable(expr: ExprId): ExprId {
-  for (const name of Object.keys(narrowMakers)) {
-    if (memo.made.get(name) !== expr) continue
-    const known = memo.narrowed.get(name) ?? narrowMakers[name]()
-    memo.narrowed.set(name, known)
-    return known
-  }
-  return expr
+function forget(): void {
+  memo.made = new Map()
 }

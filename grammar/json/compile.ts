@@ -14,6 +14,7 @@ import { inPlaceSchemas } from "./facts/coverage.ts"
 import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
 import { admittedBy, checkLeast, FirstSight } from "./least.ts"
+import type { JsonParts } from "./parts.ts"
 import { checkReach } from "./reach.ts"
 import { GuidanceKey, guidanceOf } from "./read/guidance.ts"
 import { KeywordReader, type OpenObjects } from "./read/keywordreader.ts"
@@ -26,6 +27,8 @@ import type { SurfacePolicy } from "./spelling.ts"
 export interface JsonOptions {
   policy: SurfacePolicy
   limits: Limits
+  /** How patterns and formats are read. */
+  parts: JsonParts
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
   unsatisfiable: "error" | "empty"
@@ -67,7 +70,7 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   const { limits } = options
   const text = readSchema(schema, limits)
   const graph = new SchemaGraph(text, { documents: options.documents, dialect: options.dialect, limits })
-  const { policy, excludes } = guidanceOf(text, options.policy, limits)
+  const { policy, excludes } = guidanceOf(text, options.policy, options)
   const said =
     excludes.length === 0 ? options : { ...options, excludes: [...(options.excludes ?? []), ...excludes] }
   const reader = new KeywordReader(graph, said)

@@ -11,7 +11,7 @@ const MaxUnits = 1 << 20
 
 /** The patterns that were read in one way. */
 export class KnownPatterns {
-  private readonly known = new Map<string, ExprId>()
+  private known = new Map<string, ExprId>()
   private units = 0
 
   /**
@@ -24,12 +24,14 @@ export class KnownPatterns {
     if (known !== undefined) return known
     const made = read()
     if (made === null) return made
-    if (this.units + key.length > MaxUnits) {
-      this.known.clear()
-      this.units = 0
-    }
+    if (this.units + key.length > MaxUnits) this.forget()
     this.known.set(ownText(key), made)
     this.units += key.length
     return made
+  }
+
+  forget(): void {
+    this.known = new Map()
+    this.units = 0
   }
 }

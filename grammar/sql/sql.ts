@@ -10,7 +10,7 @@
  * HAVING, ORDER BY, LIMIT, OFFSET; UNION, INTERSECT and EXCEPT of statements over one table each.
  * Lists and nesting are bounded, the length of a statement is not.
  */
-import { readLimits } from "../compile.ts"
+import { readLimits } from "../compiler.ts"
 import { Rules } from "../ebnf/rules.ts"
 import { GrammarError, type Limits } from "../errors.ts"
 import { Grammar } from "../grammar.ts"

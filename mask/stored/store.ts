@@ -14,9 +14,11 @@
  * its bytes.
  */
 
-import { type CompileOptions, compile, constraintKey, type GrammarInput } from "../../grammar/compile.ts"
+import { compile } from "../../grammar/compile.ts"
+import { type CompileOptions, constraintKey } from "../../grammar/compiler.ts"
 import { GrammarError } from "../../grammar/errors.ts"
 import type { Expectation } from "../../grammar/frame.ts"
+import type { GrammarInput } from "../../grammar/input.ts"
 import { checkOptions, isObject } from "../../grammar/options.ts"
 import { type KeywordNote, makeReport, type Report } from "../../grammar/report.ts"
 import { bindGrammar } from "../budgets/machine.ts"

@@ -4,6 +4,8 @@ import { expect, test } from "vitest"
 import { Completions } from "../../grammar/completions.ts"
 import { defaultLimits } from "../../grammar/errors.ts"
 import { nextBytes } from "../../grammar/explain.ts"
+import { formats } from "../../grammar/frontends/formats.ts"
+import { regex } from "../../grammar/frontends/regex.ts"
 import { compileJsonSchema } from "../../grammar/json/compile.ts"
 import { respelledGrammar } from "../../grammar/respelling.ts"
 import { DeadState, States } from "../../grammar/state.ts"
@@ -13,6 +15,7 @@ function statesOf(schema: unknown): States {
   const { grammar } = compileJsonSchema(schema, {
     policy: { order: "any", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
     limits: defaultLimits,
+    parts: { ...regex, ...formats },
     formats: "assert",
     unknownKeywords: "ignore",
     unsatisfiable: "error",

@@ -9,7 +9,7 @@
  */
 import { GrammarError, type Limits } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
-import { parseRegex } from "../../regex/parse.ts"
+import { type JsonParts, patternReader } from "../parts.ts"
 import type { SurfacePolicy } from "../spelling.ts"
 import { describeValue } from "./keywordvalue.ts"
 import type { JsonNode } from "./reader.ts"
@@ -56,7 +56,11 @@ export function guidanceNote(value: JsonNode): string | undefined {
  * Returns the guidance of the root `schema`. `policy` applies where the schema does not say. Throws
  * a GrammarError with the pointer of the key.
  */
-export function guidanceOf(schema: JsonNode, policy: SurfacePolicy, limits: Limits): Guidance {
+export function guidanceOf(
+  schema: JsonNode,
+  policy: SurfacePolicy,
+  { limits, parts }: { limits: Limits; parts: JsonParts },
+): Guidance {
   const value = schema.kind === "object" ? schema.members.get(GuidanceKey) : undefined
   if (value === undefined) return { policy, excludes: [] }
   const path = `/${GuidanceKey}`
@@ -72,11 +76,12 @@ export function guidanceOf(schema: JsonNode, policy: SurfacePolicy, limits: Limi
     throw new GrammarError("unsupported", path, message)
   }
   const at = new Members(value.members, path)
-  const comma = separator(at, "item_separator", limits)
-  const colon = separator(at, "key_separator", limits)
+  const match = (pattern: string, place: string) => patternReader(parts, place).match(pattern, place, limits)
+  const comma = separator(at, "item_separator", match)
+  const colon = separator(at, "key_separator", match)
   at.isSet("coerce_one_of")
   at.isSet("lenient")
-  const gap = gapOf(at, limits)
+  const gap = gapOf(at, match)
   const isGeneral = at.isSet("json_allow_general_unicode_escapes") === true
   const letters = at.text("json_allowed_escapes")
   const marks = { ...policy.marks, ...definedOf({ comma, colon, gap }) }
@@ -95,11 +100,13 @@ function definedOf<T extends object>(values: T): { [Key in keyof T]?: NonNullabl
   return Object.fromEntries(defined) as { [Key in keyof T]?: NonNullable<T[Key]> }
 }
 
-function separator(at: Members, key: string, limits: Limits): ExprId | null {
+type Match = (pattern: string, path: string) => ExprId
+
+function separator(at: Members, key: string, match: Match): ExprId | null {
   const pattern = at.text(key)
   if (pattern === null) return null
   const path = at.pathOf(key)
-  const expr = parseRegex(pattern, { mode: "match", path, limits })
+  const expr = match(pattern, path)
   if (!exprs.nullable(expr)) return expr
   throw new GrammarError(
     "unsupported",
@@ -108,11 +115,11 @@ function separator(at: Members, key: string, limits: Limits): ExprId | null {
   )
 }
 
-function gapOf(at: Members, limits: Limits): ExprId | null {
+function gapOf(at: Members, match: Match): ExprId | null {
   const pattern = at.text("whitespace_pattern")
   const isFlexible = at.isSet("whitespace_flexible")
   if (pattern !== null) {
-    const expr = parseRegex(pattern, { mode: "match", path: at.pathOf("whitespace_pattern"), limits })
+    const expr = match(pattern, at.pathOf("whitespace_pattern"))
     return exprs.loop(expr, 0, 1)
   }
   if (isFlexible === null) return null

@@ -6,12 +6,13 @@
  * skipped silently.
  */
 import { GrammarError, type Limits, placed } from "../../errors.ts"
-import { formatExpr, PlainHostname } from "../../format/format.ts"
+import { PlainHostname } from "../../format/names.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"
 import { MaxCount } from "../../lexeme/expr/nodes.ts"
 import { freeTextExpr } from "../../lexeme/freetext.ts"
 import type { KeywordNote } from "../../report.ts"
 import { Infinite } from "../facts/conjunction.ts"
+import { formatOf, type JsonParts, patternReader } from "../parts.ts"
 import { isKeywordSomewhere, type Keyword } from "../refs/dialect.ts"
 import type { SchemaGraph, SchemaNode } from "../refs/refs.ts"
 import { encodeToken } from "../refs/uri.ts"
@@ -27,13 +28,13 @@ import {
   readStrings,
   schemaList,
 } from "./keywordvalue.ts"
-import { dialectNote, patternExpr } from "./pattern.ts"
 import type { JsonNode } from "./reader.ts"
 import { type KeywordPlace, readNumeric, readType } from "./typekeywords.ts"
 import { valueKey } from "./value.ts"
 
 export interface ReadOptions {
   limits: Limits
+  parts: JsonParts
   formats: "assert" | "annotate" | "vocabulary"
   unknownKeywords: "ignore" | "error"
   /**
@@ -219,7 +220,8 @@ export class KeywordReader {
         : keyword === "patternProperties" && value.kind === "object"
           ? value.keys
           : []
-    return patterns.length === 0 ? undefined : dialectNote(patterns, path, this.options.limits)
+    const { parts, limits } = this.options
+    return patterns.length === 0 ? undefined : parts.patterns?.note(patterns, path, limits)
   }
 
   private read(node: SchemaNode): Keywords {
@@ -304,12 +306,12 @@ export class KeywordReader {
       case "multipleOf":
         return readNumeric(place, keyword)
       case "pattern": {
-        const expr = patternExpr(readString(value, path), path, this.options.limits)
+        const expr = this.readPattern(readString(value, path), path)
         keywords.patterns = append(keywords.patterns, expr)
         return undefined
       }
       case "format":
-        return this.readFormat(keywords, node, readString(value, path))
+        return this.readFormat(place, readString(value, path))
       case "uniqueItems":
         if (value.kind !== "true" && value.kind !== "false") throw malformed(path, "a boolean", value)
         keywords.unique = value.kind === "true"
@@ -411,7 +413,7 @@ export class KeywordReader {
     } else if (keyword === "patternProperties") {
       keywords.coversOthers = true
       keywords.patternProperties = [...entries].map(([pattern, item]) => {
-        const expr = patternExpr(pattern, `${path}/${encodeToken(pattern)}`, this.options.limits)
+        const expr = this.readPattern(pattern, `${path}/${encodeToken(pattern)}`)
         return { expr, node: this.named(place, pattern, item) }
       })
     } else {
@@ -478,13 +480,18 @@ export class KeywordReader {
     return undefined
   }
 
-  private readFormat(keywords: Keywords, node: SchemaNode, name: string): string | undefined {
-    const { formats } = this.options
+  private readPattern(pattern: string, path: string): ExprId {
+    const { parts, limits } = this.options
+    return patternReader(parts, path).search(pattern, path, limits)
+  }
+
+  private readFormat({ keywords, node, path }: KeywordPlace, name: string): string | undefined {
+    const { formats, parts } = this.options
     if (formats === "annotate" || (formats === "vocabulary" && !node.dialect.formatAssertion))
       return "formats are not asserted"
     // Until draft-06 every label with the prefix "xn--" was an A-label.
     const isOld = node.dialect.name === "draft-04" || node.dialect.name === "draft-06"
-    const expr = formatExpr(name === "hostname" && isOld ? PlainHostname : name)
+    const expr = formatOf(parts, name === "hostname" && isOld ? PlainHostname : name, path)
     if (expr === null) return "unknown format"
     keywords.patterns = append(keywords.patterns, expr)
     return undefined

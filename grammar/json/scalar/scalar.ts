@@ -4,7 +4,7 @@
  * `oneOf`, `not` and `if` over scalars are evaluated, not expanded: one function, three algebras.
  */
 import { fixedBounds, limitError, placed } from "../../errors.ts"
-import { searchable } from "../../format/format.ts"
+import { searchable } from "../../format/searchable.ts"
 import { Empty, type ExprId, exprs, Never } from "../../lexeme/expr/expr.ts"
 import { at, Kind, kindOf, length } from "../../lexeme/expr/nodes.ts"
 import { type Conjunctions, type Fact, Types, typeBit } from "../facts/conjunction.ts"

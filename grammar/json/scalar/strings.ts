@@ -7,7 +7,7 @@
  */
 import { TimeError } from "../../deadline.ts"
 import { GrammarError, placed } from "../../errors.ts"
-import { searchable } from "../../format/format.ts"
+import { searchable } from "../../format/searchable.ts"
 import { lengthApart } from "../../lexeme/expr/apart.ts"
 import { Unbounded } from "../../lexeme/expr/counter.ts"
 import { type ExprId, exprs } from "../../lexeme/expr/expr.ts"

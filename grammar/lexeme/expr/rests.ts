@@ -25,7 +25,7 @@ export function checkRests(expr: ExprId): void {
 /** No text of an expression is that long. Larger needs become this one. */
 const MaxNeed = 0x3fffffff
 
-const known = owned("rests", new ExprMemo())
+const known = owned("rests", { needs: new ExprMemo() }, { forget: () => (known.needs = new ExprMemo()) })
 
 /**
  * Returns a lower bound on the bytes that are needed after some prefix; 0 if unknown. O(the
@@ -37,12 +37,13 @@ export function mostNeeded(root: ExprId): number {
   while (stack.length > 0) {
     const id = stack[stack.length - 1]
     const before = stack.length
-    if (known.get(id) < 0) for (const part of partsOf(id)) if (known.get(part) < 0) stack.push(part)
+    if (known.needs.get(id) < 0)
+      for (const part of partsOf(id)) if (known.needs.get(part) < 0) stack.push(part)
     if (stack.length > before) continue
-    if (known.get(id) < 0) known.set(id, Math.min(MaxNeed, needed(id)))
+    if (known.needs.get(id) < 0) known.needs.set(id, Math.min(MaxNeed, needed(id)))
     stack.pop()
   }
-  return known.get(root)
+  return known.needs.get(root)
 }
 
 function partsOf(id: ExprId): ExprId[] {
@@ -64,7 +65,7 @@ function partsOf(id: ExprId): ExprId[] {
 }
 
 function needed(id: ExprId): number {
-  const of = (part: ExprId) => known.get(part)
+  const of = (part: ExprId) => known.needs.get(part)
   switch (kindOf(id)) {
     case Kind.Concat:
       return Math.max(of(at(id, 1)) + rawTexts.least(at(id, 2)), of(at(id, 2)))

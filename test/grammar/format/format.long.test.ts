@@ -3,9 +3,10 @@
  * has a dead end.
  */
 import { describe, expect, test } from "vitest"
-import { formatExpr, PlainHostname } from "../../../grammar/format/format.ts"
+import { formatExpr } from "../../../grammar/format/format.ts"
 import { type DomainRules, domainExpr } from "../../../grammar/format/hostname.ts"
 import { localPartExpr } from "../../../grammar/format/mailbox.ts"
+import { PlainHostname } from "../../../grammar/format/names.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 import { exprLengths } from "../../../grammar/lexeme/expr/lengths.ts"
 import { parseRegex } from "../../../grammar/regex/parse.ts"

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { formatExpr, PlainHostname } from "../../../grammar/format/format.ts"
+import { formatExpr } from "../../../grammar/format/format.ts"
+import { PlainHostname } from "../../../grammar/format/names.ts"
 import { type ExprId, exprs } from "../../../grammar/lexeme/expr/expr.ts"
 
 function accepts(id: ExprId, text: string): boolean {

@@ -6,7 +6,9 @@
  * other than strings, as far as the tool's schema accepts the whole.
  */
 import { defaultLimits } from "../../../errors.ts"
+import { formatExpr } from "../../../format/format.ts"
 import { Types } from "../../../json/facts/conjunction.ts"
+import { schemaPatterns } from "../../../json/read/pattern.ts"
 import { matchesText } from "../../../lexeme/expr/finite.ts"
 import { rawLexeme } from "../../../lexeme/raw.ts"
 import { lexemes } from "../../../lexeme/table.ts"
@@ -42,6 +44,7 @@ export class ArgumentTypes {
   constructor(tool: Tool, options: Partial<ArgumentOptions>) {
     this.args = openArguments(tool, {
       limits: defaultLimits,
+      parts: { patterns: schemaPatterns, formats: formatExpr },
       formats: "assert",
       unknownKeywords: "ignore",
       ...options,

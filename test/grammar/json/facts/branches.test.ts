@@ -1,6 +1,8 @@
 /** Branches and specs found at first sight are those of the search and of the general way. */
 import { expect, test } from "vitest"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
+import { formats } from "../../../../grammar/frontends/formats.ts"
+import { regex } from "../../../../grammar/frontends/regex.ts"
 import { Branches } from "../../../../grammar/json/facts/branches.ts"
 import { Types } from "../../../../grammar/json/facts/conjunction.ts"
 import { JsonLanguage } from "../../../../grammar/json/language.ts"
@@ -27,6 +29,7 @@ const trusting = {
 function compare(name: string, schema: JsonNode): number {
   const reader = new KeywordReader(new SchemaGraph(schema), {
     limits,
+    parts: { ...regex, ...formats },
     formats: "assert",
     unknownKeywords: "ignore",
   })

@@ -1,6 +1,8 @@
 /** What is plain to see of a schema, against the proof: the same compiler with nothing taken as plain. */
 import { describe, expect, test } from "vitest"
 import { defaultLimits, GrammarError } from "../../../../grammar/errors.ts"
+import { formats } from "../../../../grammar/frontends/formats.ts"
+import { regex } from "../../../../grammar/frontends/regex.ts"
 import { JsonLanguage } from "../../../../grammar/json/language.ts"
 import { KeywordReader } from "../../../../grammar/json/read/keywordreader.ts"
 import { fromValue, type JsonNode } from "../../../../grammar/json/read/reader.ts"
@@ -15,6 +17,7 @@ const limits = { ...defaultLimits, satSteps: 20_000 }
 function languageOf(schema: JsonNode, isBlind: boolean): { language: JsonLanguage; nodes: SchemaNode[] } {
   const reader = new KeywordReader(new SchemaGraph(schema), {
     limits,
+    parts: { ...regex, ...formats },
     formats: "assert",
     unknownKeywords: "ignore",
   })

@@ -1,12 +1,15 @@
 /** Texts that no string of a JSON value may hold, whatever its schema says: exactly, together with length, pattern and enum. */
 import { expect, test } from "vitest"
 import { defaultLimits } from "../../../../grammar/errors.ts"
+import { formats } from "../../../../grammar/frontends/formats.ts"
+import { regex } from "../../../../grammar/frontends/regex.ts"
 import { compileJsonSchema } from "../../../../grammar/json/compile.ts"
 import { DeadState, States } from "../../../../grammar/state.ts"
 
 const options = {
   policy: { order: "any", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
   limits: defaultLimits,
+  parts: { ...regex, ...formats },
   formats: "assert",
   unknownKeywords: "ignore",
   unsatisfiable: "error",

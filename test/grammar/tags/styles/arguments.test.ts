@@ -1,6 +1,8 @@
 /** Requests that carry the same tool share what was read of its schema, and nothing else. */
 import { describe, expect, test } from "vitest"
 import { defaultLimits } from "../../../../grammar/errors.ts"
+import { formats } from "../../../../grammar/frontends/formats.ts"
+import { regex } from "../../../../grammar/frontends/regex.ts"
 import { compile, type GrammarInput } from "../../../../grammar/index.ts"
 import { styles } from "../../../../grammar/tags/styles/all.ts"
 import { type ArgumentOptions, openArguments } from "../../../../grammar/tags/styles/arguments.ts"
@@ -11,6 +13,7 @@ import { Reader, tool, Writer, written } from "./support.ts"
 const options: ArgumentOptions = {
   policy: { order: "schema", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
   limits: defaultLimits,
+  parts: { ...regex, ...formats },
   formats: "assert",
   unknownKeywords: "ignore",
 }

@@ -2,8 +2,11 @@
  * A third reading of the wire forms, for tests: calls written as a model would, with every choice that a form leaves made at
  * random, in pieces of which it is known whether they belong to the wrapper.
  */
+
 import { Rules } from "../../../../grammar/ebnf/rules.ts"
 import { defaultLimits } from "../../../../grammar/errors.ts"
+import { formats } from "../../../../grammar/frontends/formats.ts"
+import { regex } from "../../../../grammar/frontends/regex.ts"
 import type { Grammar } from "../../../../grammar/grammar.ts"
 import { DeadState, States } from "../../../../grammar/state.ts"
 import type { ArgumentOptions } from "../../../../grammar/tags/styles/arguments.ts"
@@ -15,6 +18,7 @@ import type { Part, Wire } from "../../../../grammar/tags/styles/wire.ts"
 export const options: ArgumentOptions = {
   policy: { order: "schema", whitespace: "bounded", escapes: "canonical", numbers: "plain" },
   limits: defaultLimits,
+  parts: { ...regex, ...formats },
   formats: "assert",
   unknownKeywords: "ignore",
 }
