@@ -184,6 +184,8 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
 /** Returns whether a path below /v1 may have this id, so that it has methods. */
 function isKnownId(path: string, id: string, { models }: Service): boolean {
   const [, , room] = path.split("/")
+  // The path itself lists the names of these files.
+  if (path.startsWith("/docs/")) return true
   if (room === "models") return models.has(id)
   if (room === "files") return id.startsWith("file-")
   return room === "batches" ? id.startsWith("batch_") : isResponseId(id)

@@ -25,6 +25,7 @@ import { ResponseStore } from "./openai/responses/store.ts"
 import { cancelResponse, deleteResponse, getResponse, listInput } from "./openai/responses/stored.ts"
 import { detokenize, tokenize } from "./openai/tokenize.ts"
 import type { OperationName } from "./openapi/operations.ts"
+import { docsFile, docsPage, pageFiles } from "./openapi/page.ts"
 import { version } from "./version.ts"
 
 /** The values that the routes of one application share. */
@@ -102,6 +103,10 @@ export function routesOf(service: Service): Routes {
       ...absentRoutes(),
     }),
     ...descriptions(service),
+    "/docs": { GET: openRoute("docs", docsPage) },
+    [`/docs/:id{${Object.keys(pageFiles).join("|")}}`]: {
+      GET: openRoute("docsFile", (_, { id }) => docsFile(id)),
+    },
     "/openapi.json": {
       GET: openRoute(
         "openapi",

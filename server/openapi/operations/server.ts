@@ -1,6 +1,7 @@
 /** The description of the paths that describe the server and its model. */
 import { z } from "zod"
 import { jsonReply, named, type Operation } from "../operation.ts"
+import { pageFiles } from "../page.ts"
 import { int, text } from "../replies.ts"
 
 const model = named(
@@ -134,5 +135,18 @@ export const serverOperations = {
     summary: "Returns this description",
     reply: jsonReply("An OpenAPI 3.1 document.", z.looseObject({ openapi: text })),
     refusals: [],
+  },
+  docs: {
+    tag: "Server",
+    summary: "Returns this description as a page",
+    reply: { description: "The page.", content: { "text/html": text } },
+    refusals: [],
+  },
+  docsFile: {
+    tag: "Server",
+    summary: "Returns a file of the page",
+    id: { description: "The name of the file.", schema: z.enum(Object.keys(pageFiles)) },
+    reply: { description: "The file.", content: { "text/javascript": text, "text/css": text } },
+    refusals: [404],
   },
 } satisfies Record<string, Operation>

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { type App, type AppOptions, createApp } from "../../../server/app.ts"
 import { operations } from "../../../server/openapi/operations.ts"
-import { checksOf, type DescribedOperation, type Document, documentOf } from "../../support/openapi.ts"
+import { checksOf, type Document, documentOf } from "../../support/openapi.ts"
 
 let engine: Engine
 let app: App
@@ -39,7 +39,7 @@ test("it is a valid OpenAPI 3.1 document, with and without options", async () =>
     expect(valid).toBe(true)
   }
   const broken = structuredClone(document)
-  delete (broken.paths["/health"].get as Partial<DescribedOperation>).responses
+  Reflect.deleteProperty(broken, "info")
   expect((await new Validator().validate(broken as never)).valid).toBe(false)
 })
 
@@ -83,7 +83,9 @@ test("keys: all routes but the open ones need one; the document itself is open",
   })
   for (const route of described(told)) {
     const [method, path] = route.split(" ")
-    const response = await keyed.request(path.replace("{id}", "x"), { method })
+    const response = await keyed.request(path.replace("{id}", path.startsWith("/docs") ? "page.js" : "x"), {
+      method,
+    })
     expect([route, response.status === 401]).toEqual([route, !open.includes(route)])
   }
 })

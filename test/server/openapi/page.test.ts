@@ -1,0 +1,35 @@
+/** The page at /docs: its files, and the policy that a browser gets. test/browser/docs.long.test.ts opens it. */
+import { existsSync } from "node:fs"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type Engine, open } from "../../../runtime/index.ts"
+import { createApp, type RunningServer, serve } from "../../../server/index.ts"
+
+let engine: Engine
+let server: RunningServer
+beforeAll(async () => {
+  engine = await open({ device: "cpu" })
+  server = await serve(createApp(engine, { apiKeys: ["k"] }), { port: 0 })
+})
+afterAll(async () => {
+  await server.close()
+  await engine.close()
+})
+
+test("the page and its files need no key, and load nothing from elsewhere", async () => {
+  for (const path of ["/docs", "/docs/page.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"]) {
+    const response = await fetch(server.url + path)
+    expect([path, response.status]).toEqual([path, 200])
+    expect(response.headers.get("content-security-policy")).toMatch(
+      /^default-src 'self'; img-src 'self' data:;/,
+    )
+    expect((await response.text()).length).toBeGreaterThan(50)
+  }
+  for (const path of ["/docs/package.json", "/docs/../package.json", "/docs/..%2fapp.js", "/docs/LICENSE"]) {
+    const response = await fetch(server.url + path, { headers: { authorization: "Bearer k" } })
+    expect([path, response.status]).toEqual([path, 404])
+  }
+  expect((await fetch(`${server.url}/docs/LICENSE`)).status).toBe(401)
+  const wrong = await fetch(`${server.url}/docs/page.js`, { method: "POST" })
+  expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET"])
+  expect(existsSync("dist/server/openapi/page/LICENSE")).toBe(true)
+})
