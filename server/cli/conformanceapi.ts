@@ -2,13 +2,18 @@
  * `tokenrail conformance --suite api --url URL`: sends the cases of suite/api/ to any server that
  * speaks OpenAI's API, and reports which constraints it honours.
  */
+import { writeFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
-import { type SchemaForm, schemaForms } from "../suite/api/ask.ts"
+import { type CaseOptions, type SchemaForm, schemaForms } from "../suite/api/ask.ts"
+import type { ApiCase } from "../suite/api/case.ts"
 import { apiCases } from "../suite/api/cases/all.ts"
 import { fieldsOf, listOf, parsed } from "../suite/api/chat.ts"
 import { type ApiTarget, send } from "../suite/api/client.ts"
+import { junit } from "../suite/api/junit.ts"
+import { page } from "../suite/api/page.ts"
 import { apiTable, failures, summarizeApi } from "../suite/api/report.ts"
 import { type ApiResult, messageOf, runCases } from "../suite/api/run.ts"
+import { sampledCases } from "../suite/api/sampled.ts"
 import { losses, readBaseline } from "../suite/baseline.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
@@ -25,6 +30,10 @@ export interface ApiFlags {
   timeout: number
   time: number
   parallel?: number
+  every: number
+  sampleFrom?: string
+  junit?: string
+  html?: string
   against?: string
   json?: boolean
   csv?: boolean
@@ -43,6 +52,13 @@ export function apiFlags(command: Command): Command {
         .choices(schemaForms)
         .default("json_schema"),
     )
+    .option(
+      "--sample-from <path>",
+      "api: also every n-th schema (--every) of the JSON Schema test suite's directory, a directory of schemas, " +
+        "or a file of MaskBench rows",
+    )
+    .option("--junit <file>", "api: write the results as JUnit XML")
+    .option("--html <file>", "api: write the results as a page")
     .option("--area <text>", "api: only the areas and cases whose name contains this")
     .option("--timeout <s>", "api: time for one request", wholeNumber, 60)
     .option(
@@ -62,11 +78,8 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
     throw new UsageError(`${against} has no cases: --against takes what a run printed with --json`)
   const target = targetOf(flags, io)
   const model = flags.model ?? (await firstModel(target))
-  const { area = "", maxTokens, schemaAs: schemaForm } = flags
-  const cases = apiCases({ schemaForm, ...(maxTokens && { maxTokens }) }).filter((each) =>
-    `${each.area}/${each.name}`.includes(area),
-  )
-  if (cases.length === 0) throw new UsageError(`no case has a name that contains ${JSON.stringify(area)}`)
+  const cases = await casesOf(flags)
+  for (const path of [flags.junit, flags.html]) if (path !== undefined) await write(path, "")
   const results = await runCases(cases, {
     ...{ target, model },
     samples: Math.max(1, flags.samples),
@@ -77,6 +90,8 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
   const summary = summarizeApi(results, target.url, model)
   const lost = baseline === null ? [] : losses(baseline, results.map(asRow), noSummary, isRight)
   printResults(results, flags, io)
+  if (flags.junit) await write(flags.junit, junit(results, target.url, model))
+  if (flags.html) await write(flags.html, page(results, { url: target.url, model, at: new Date() }))
   if (flags.json) {
     const more = baseline === null ? {} : { lost: lost.length }
     io.out(`${JSON.stringify({ summary: { ...summary, ...more } })}\n`)
@@ -84,6 +99,30 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
   for (const name of lost) io.err(`lost since ${against}: ${name}\n`)
   const isFailed = failures.some((verdict) => summary[verdict] > 0) || lost.length > 0
   return isFailed ? Exit.Rejected : Exit.Ok
+}
+
+async function casesOf({
+  area = "",
+  maxTokens,
+  schemaAs: schemaForm,
+  sampleFrom,
+  every,
+}: ApiFlags): Promise<ApiCase[]> {
+  const options: CaseOptions = { schemaForm, ...(maxTokens && { maxTokens }) }
+  const sampled = sampleFrom === undefined ? [] : await sampledCases(sampleFrom, every, options)
+  const cases = [...apiCases(options), ...sampled].filter((each) =>
+    `${each.area}/${each.name}`.includes(area),
+  )
+  if (cases.length > 0) return cases
+  throw new UsageError(`no case has a name that contains ${JSON.stringify(area)}`)
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text)
+  } catch (error) {
+    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
+  }
 }
 
 /** A baseline without rows is refused, so that summaries are never compared. */

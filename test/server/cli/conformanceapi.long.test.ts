@@ -1,5 +1,5 @@
 /** `conformance --suite api` as a user runs it, against this server and against servers that are none. */
-import { mkdtempSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -49,10 +49,24 @@ test("a server that ignores what it is asked is exit code 1, and so is what was 
   })
   await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve))
   const url = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}/v1`
+  const [xml, html] = [join(folder, "deaf.xml"), join(folder, "deaf.html")]
   const before = join(folder, "right.jsonl")
   writeFileSync(before, '{"id":"json_object/a poem","verdict":"honoured"}\n')
-  const { code, err, out } = await run("--url", url, "--area", "json_object", "--against", before)
+  const { code, err, out } = await run(
+    "--url",
+    url,
+    "--area",
+    "json_object",
+    "--against",
+    before,
+    "--junit",
+    xml,
+    "--html",
+    html,
+  )
   expect(code).toBe(1)
+  expect(readFileSync(xml, "utf8")).toContain('failures="6"')
+  expect(readFileSync(html, "utf8")).toContain("ignored (6)")
   expect(out).toMatch(/^json_object +6 +- +6/m)
   expect(err).toMatch(/^ignored: json_object\/a poem: the answer leaves the constraint/m)
   expect(err).toMatch(/^lost since .*: json_object\/a poem$/m)
@@ -64,6 +78,16 @@ test.each<[what: string, args: string[], message: RegExp]>([
   ["no URL", [], /--url/],
   ["a URL that is none", ["--url", "localhost"], /not the URL of a server/],
   ["no server", ["--url", "http://127.0.0.1:1/v1"], /no server answers at/],
+  [
+    "a corpus that is not there",
+    ["--url", "http://127.0.0.1:1/v1", "--model", "m", "--sample-from", "nowhere"],
+    /nowhere/,
+  ],
+  [
+    "a page that cannot be written",
+    ["--url", "http://127.0.0.1:1/v1", "--model", "m", "--html", "/none/x"],
+    /\/none\/x/,
+  ],
   ["a file", ["rows.jsonl", "--url", "http://127.0.0.1:1/v1"], /reads no file/],
   [
     "a baseline that is not there",
