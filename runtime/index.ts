@@ -72,6 +72,7 @@ export {
   ValidationError,
   type ValidationIssue,
 } from "./errors.ts"
+export type { ExtractedField, Extraction, ExtractOptions } from "./extraction/extract.ts"
 export { foldFields } from "./fields/fold.ts"
 export { type FieldEvent, type FieldKind, FieldReader } from "./fields/reader.ts"
 export type { DeepPartial } from "./fields/value.ts"

@@ -52,6 +52,7 @@ test("the programs of masks.md print what it says", async () => {
 test.each<[page: string, prints: RegExp]>([
   ["batches.md", /^completed 2\n.*"custom_id":"water".*\n$/s],
   ["decisions.md", /^billing [01]\.\d{3}\n$/],
+  ["extraction.md", /^2024-05-06 2024-05-06 true 0\n$/],
   ["messages.md", /^\{"wet":\s*(true|false)\}\n$/],
   ["ollama.md", /^\{"wet":\s*(true|false)\}\n$/],
   ["openapi.md", /^3\.1\.1 \[\n? *'schema',.*\]\n$/s],

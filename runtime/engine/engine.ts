@@ -18,6 +18,7 @@ import type { DecisionInput } from "../decisions/prompt.ts"
 import type { Question } from "../decisions/questions.ts"
 import { type ScoreOptions, type Scores, score } from "../decisions/score.ts"
 import { AbortError, ModelError, RequestError, reasonOf } from "../errors.ts"
+import { type Extraction, type ExtractOptions, extract } from "../extraction/extract.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
@@ -58,7 +59,13 @@ import {
 } from "./request.ts"
 import { generateAliases, generateFields } from "./requestfields.ts"
 import { Scheduler } from "./scheduler.ts"
-import { type GenerationEvent, Sequence, type StreamEvent, type TakeToken } from "./sequence.ts"
+import {
+  type GenerationEvent,
+  Sequence,
+  type StreamEvent,
+  type TakeToken,
+  type TokenWatch,
+} from "./sequence.ts"
 import { Stepper } from "./step.ts"
 
 export interface EngineParts {
@@ -184,7 +191,15 @@ export class Engine {
    * Rejects with OptionError, GrammarError, SamplingError, RequestError or AbortError. The returned
    * generation reports later failures only by its events.
    */
-  async start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
+  start(prompt: Prompt, options: GenerateOptions = {}): Promise<Generation> {
+    return this.begin(prompt, options, undefined)
+  }
+
+  private async begin(
+    prompt: Prompt,
+    options: GenerateOptions,
+    watch: TokenWatch | undefined,
+  ): Promise<Generation> {
     checkRequest(options)
     const { signal } = options
     if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
@@ -195,7 +210,7 @@ export class Engine {
     const prepared = this.admission.begin(count, isBackground)
     this.tellBusy()
     try {
-      return await this.prepare(prompt, options)
+      return await this.prepare(prompt, options, watch)
     } catch (error) {
       throw this.causeOf(error, signal)
     } finally {
@@ -204,10 +219,14 @@ export class Engine {
     }
   }
 
-  private async prepare(prompt: Prompt, options: GenerateOptions): Promise<Generation> {
+  private async prepare(
+    prompt: Prompt,
+    options: GenerateOptions,
+    watch: TokenWatch | undefined,
+  ): Promise<Generation> {
     const { signal } = options
     const constraint = readConstraint(options)
-    const request = await this.read(prompt, options, constraint)
+    const request = { ...(await this.read(prompt, options, constraint)), ...(watch && { watch }) }
     if (request.beams) return this.search(request, request.beams, constraint, signal)
     return this.open(request, constraint, signal)
   }
@@ -347,10 +366,11 @@ export class Engine {
   private async answer<Options extends GenerateOptions>(
     prompt: Prompt,
     options: Options | undefined,
+    watch?: TokenWatch,
   ): Promise<GenerateResult<ValueOf<Options>>> {
     checkRequest(options ?? {})
     const constraint = readConstraint(options ?? {})
-    const generation = await this.start(prompt, options)
+    const generation = await this.begin(prompt, options ?? {}, watch)
     const raw = await generation.result
     const result = withJson({ ...raw, warnings: raw.warnings.map(ownText) })
     for (const choice of result.choices) {
@@ -481,6 +501,32 @@ export class Engine {
         options,
       ),
     )
+  }
+
+  /**
+   * Returns a value of `schema` from `text`: strings that the schema leaves open, or marks by
+   * `"x-copied": true`, are substrings of the text by grammar. Each string, number, boolean and null
+   * has its place in the text, and how sure the model was; docs/extraction.md has the rules. Rejects
+   * as `generate` does.
+   */
+  async extract<Schema>(
+    text: string,
+    schema: Schema,
+    options: ExtractOptions = {},
+  ): Promise<Extraction<ValueOf<{ schema: Schema }>>> {
+    const { vocabulary, parts } = this
+    const host = {
+      vocabulary,
+      tokenize: (messages: readonly Message[], how: GenerateOptions, constraint: ConstraintInput) =>
+        promptIdsOf(messages, how, parts.prompts, constraint),
+      answer: (prompt: readonly number[], asked: GenerateOptions, watch: TokenWatch) =>
+        this.answer(prompt, asked, watch),
+    }
+    try {
+      return await extract(host, text, schema, options)
+    } catch (error) {
+      throw reasonOf(inOwnWords(this.causeOf(error, options.signal)))
+    }
   }
 
   private judging(): { contextLength: number; slotCount: number } {

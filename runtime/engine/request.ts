@@ -25,6 +25,7 @@ import type { TurnOptions } from "../turn/options.ts"
 import type { ModelStyle } from "../turn/style.ts"
 import { openTurn, type RequestTurn, templateOptionsOf } from "../turn/turn.ts"
 import { type BeamSettings, readBeams, type SearchOptions } from "./beamoptions.ts"
+import type { TokenWatch } from "./sequence.ts"
 
 /**
  * A string is one user message (or, with `raw`, the text itself); a list of numbers is token ids.
@@ -168,6 +169,8 @@ export interface ReadRequest {
   readonly takesRuns: boolean
   readonly fields: boolean
   readonly confidence: boolean
+  /** Only together with `confidence`. */
+  readonly watch?: TokenWatch
   readonly hasPatterns: boolean
   readonly stopWhen: StopWhenKind | null
   readonly repetition: { min: number; max: number; count: number } | null

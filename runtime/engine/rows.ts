@@ -323,6 +323,7 @@ export class Rows {
           cursor.entry.logitsRow + cursor.taken,
         )
         cursor.certainty = certaintyOf(row, sequence.mask, result.token)
+        sequence.options.watch?.(row, sequence.mask, result.token, sequence.tokens)
       }
       return true
     }

@@ -70,6 +70,17 @@ export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } &
 /** Chooses a token in place of the sampler. `logits` is the row alone, shape [V]. */
 export type TakeToken = (logits: Float32Array, row: SampleRow) => SampleResult
 
+/**
+ * Sees each drawn token with the logits and the mask that it was drawn with, and all `tokens` before
+ * it, those of the prompt included. A token may be drawn again instead of being accepted.
+ */
+export type TokenWatch = (
+  logits: Float32Array,
+  mask: Uint32Array,
+  token: number,
+  tokens: readonly number[],
+) => void
+
 /** Facts about an accepted token. */
 interface TokenTold {
   readonly logprobs?: TokenLogprobs | undefined
@@ -92,6 +103,7 @@ export interface SequenceOptions {
   readonly params: SamplingParams
   /** Chooses the tokens in place of the sampler. */
   readonly take?: TakeToken | undefined
+  readonly watch?: TokenWatch
   /** The caller's functions that change logits. */
   readonly processors?: readonly LogitsProcessor[]
   /**

@@ -114,7 +114,7 @@ export function writeTinyModel(directory: string, options: TinyOptions = {}): st
 }
 
 /** The 256 code points that byte-level tokenizers use for bytes, in the order of the bytes. */
-function byteLevelAlphabet(): string[] {
+export function byteLevelAlphabet(): string[] {
   let next = 256
   return Array.from({ length: 256 }, (_, byte) => {
     const isPlain = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174
