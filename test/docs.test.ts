@@ -11,6 +11,7 @@ import type { GrammarInput } from "../grammar/input.ts"
 import { styles } from "../grammar/tags/styles/all.ts"
 import { bindGrammar, Matcher, Vocabulary } from "../mask/index.ts"
 import { type Engine, open } from "../runtime/index.ts"
+import { helpText } from "../server/cli/chat/commands.ts"
 import { createApp, type RunningServer, serve } from "../server/index.ts"
 import { shell } from "./support/program.ts"
 
@@ -150,6 +151,15 @@ test.each([...pages.map((name) => `docs/${name}`), ...topPages])("%s names files
     (path) => !existsSync(path) && !existsSync(join("test", path)),
   )
   expect(missing).toEqual([])
+})
+
+test("cli.md lists the commands of a conversation, and its example runs", async () => {
+  const page = read("cli.md")
+  const named = [...helpText().matchAll(/^\/(\w+)/gm)].map(([, name]) => name)
+  expect(named.filter((name) => !page.includes(`\`/${name}`))).toEqual([])
+  const [command] = blocks(page, "sh")
+  const { out, err } = await shell(command.replaceAll("npx tokenrail", "node dist/server/main.js"))
+  expect(out, err).toMatch(/^[1-9][0-9]\n[1-9][0-9]\n$/)
 })
 
 test("tool-styles.md lists every style", () => {

@@ -127,7 +127,8 @@ function schemaOf(schema: unknown): unknown {
   return "kind" in input && input.kind === "json" ? input.schema : schema
 }
 
-function assistantMessage(text: string, calls: readonly ToolCall[]): Message {
+/** Returns the answer of a turn as a message of the conversation. */
+export function assistantMessage(text: string, calls: readonly ToolCall[]): Message {
   if (calls.length === 0) return { role: "assistant", content: text }
   return {
     role: "assistant",

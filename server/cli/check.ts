@@ -29,6 +29,7 @@ import {
   readText,
 } from "./constraint.ts"
 import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
+import { inWords } from "./follows.ts"
 import { readTokenizer } from "./vocabulary.ts"
 
 interface CheckFlags extends ConstraintFlags {
@@ -88,7 +89,7 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
       const name = flags.jsonl ? `${file}:${index + 1}` : file
       const states: { read: string | null; state: string }[] = []
       const trace: Trace = (read, { fsm, state }) =>
-        states.push({ read: read && printed(read), state: fsm.print(state) })
+        states.push({ read: read && printedBytes(read), state: fsm.print(state) })
       const verdict = within(() => checker.check(text, flags.trace ? trace : undefined))
       if (!flags.json)
         for (const { read, state } of states) io.out(`${read === null ? "" : `${read} leads to `}${state}\n`)
@@ -113,10 +114,9 @@ async function check(files: string[], flags: CheckFlags, io: Io): Promise<number
 }
 
 /**
- * Returns what a step of a trace has read: as text, or in hexadecimal if the bytes are not whole
- * characters.
+ * Returns bytes as a text in quotes, or in hexadecimal if they are not whole characters.
  */
-function printed(read: Uint8Array): string {
+export function printedBytes(read: Uint8Array): string {
   try {
     return JSON.stringify(new TextDecoder("utf-8", { fatal: true }).decode(read))
   } catch {
@@ -222,10 +222,5 @@ function describe(verdict: Verdict, ok: boolean): string {
   const where = `${what}${which} at byte ${offset}, line ${line}, column ${column}`
   return expected.length === 0
     ? `${where}: nothing may follow`
-    : `${where}: expected ${expected.map(words).join(" or ")}`
-}
-
-function words({ what, example, path }: Verdict["expected"][number]): string {
-  const shown = example === "" || what.includes(example) ? what : `${what} like ${JSON.stringify(example)}`
-  return path === "" ? shown : `${shown} (${path})`
+    : `${where}: expected ${expected.map(inWords).join(" or ")}`
 }

@@ -15,7 +15,7 @@ import {
   type TokenMachine,
   type Vocabulary,
 } from "../../runtime/index.ts"
-import { byteMachine, byteVocabulary, readsTokens } from "../suite/checker.ts"
+import { byteMachine, byteVocabulary } from "../suite/checker.ts"
 import {
   type CompiledForm,
   compiledFlag,
@@ -32,6 +32,7 @@ import {
   spelling,
 } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { describeFollows, whatFollows } from "./follows.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
 interface CompileFlags extends ConstraintFlags {
@@ -70,7 +71,7 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   matcher.fillMask(row)
   const firstMaskMs = performance.now() - begin
   const allowed = countAllowed(row)
-  const follows = flags.explain === undefined ? undefined : explain(matcher, flags.explain, machine)
+  const follows = flags.explain === undefined ? undefined : whatFollows(machine, flags.explain, flags.maxMask)
   const written =
     flags.out === undefined || made === null
       ? undefined
@@ -82,19 +83,15 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   if (flags.json) {
     const more = { ...(form && { form }), ...(follows && { follows }), ...(written && { written }) }
     io.out(`${JSON.stringify({ report, ...cost, ...more })}\n`)
-    return Exit.Ok
+    return follows?.isPrefix === false ? Exit.Rejected : Exit.Ok
   }
   printReport(report, io)
   const verb = form === undefined ? "compiled" : `read as ${form === "machine" ? "a machine" : "a source"}`
   io.out(`${verb} in ${compileMs.toFixed(2)} ms, first mask after ${firstMaskMs.toFixed(2)} ms\n`)
   if (flags.vocab) io.out(`the first mask allows ${allowed} of ${vocabulary.width} tokens\n`)
-  for (const { what, example, path } of follows ?? []) {
-    io.out(
-      `may follow: ${what}${example === "" ? "" : `, for example ${JSON.stringify(example)}`}${path && ` (${path})`}\n`,
-    )
-  }
+  for (const line of follows ? describeFollows(follows) : []) io.out(`${line}\n`)
   if (written) io.out(`written to ${describeWritten(written)}\n`)
-  return Exit.Ok
+  return follows?.isPrefix === false ? Exit.Rejected : Exit.Ok
 }
 
 /**
@@ -118,28 +115,4 @@ function printReport({ keywords }: Report, io: Io): void {
   for (const { path, keyword, status, note } of keywords) {
     io.out(`${(path || "/").padEnd(40)} ${keyword.padEnd(22)} ${status}${note ? ` (${note})` : ""}\n`)
   }
-}
-
-function explain(matcher: Matcher, prefix: string, machine: TokenMachine): ReturnType<Matcher["explain"]> {
-  const { specials } = machine.vocabulary
-  const encoder = new TextEncoder()
-  matcher.reset()
-  const isLegal = splitControls(prefix, readsTokens(machine) ? [...specials.keys()] : []).every((piece) => {
-    const id = specials.get(piece)
-    return id === undefined ? matcher.acceptBytes(encoder.encode(piece)) : matcher.accept(id)
-  })
-  if (!isLegal) {
-    throw new UsageError(
-      `no accepted text begins with ${JSON.stringify(prefix)}: tokenrail check --prefix says where it fails`,
-    )
-  }
-  return matcher.explain()
-}
-
-/** Splits the text before and after each of `names`. If several match, the longest is used. */
-function splitControls(text: string, names: readonly string[]): string[] {
-  if (names.length === 0) return [text]
-  const longestFirst = [...names].sort((a, b) => b.length - a.length)
-  const anyOf = longestFirst.map((name) => name.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")).join("|")
-  return text.split(new RegExp(`(${anyOf})`)).filter((piece) => piece !== "")
 }

@@ -101,7 +101,10 @@ function policyOption(name: keyof typeof policyWords, what: string): Option {
  * Returns the constraint that the flags name, or null. Throws `UsageError` if there are two
  * constraints or a file is unreadable.
  */
-export async function readConstraint(flags: ConstraintFlags, io: Io): Promise<GrammarInput | null> {
+export async function readConstraint(
+  flags: Omit<ConstraintFlags, "maxCompile" | "maxMask">,
+  io: Pick<Io, "stdin">,
+): Promise<GrammarInput | null> {
   const given = givenConstraints(flags)
   if (given.length > 1) {
     const [one, other] = given.map((name) => constraintNames[name])
@@ -148,7 +151,7 @@ export async function needConstraint(flags: ConstraintFlags, io: Io): Promise<Gr
 }
 
 /** Returns the names of the constraint flags that are given. */
-export function givenConstraints(flags: ConstraintFlags): (keyof typeof constraintNames)[] {
+export function givenConstraints(flags: Partial<ConstraintFlags>): (keyof typeof constraintNames)[] {
   const names = Object.keys(constraintNames) as (keyof typeof constraintNames)[]
   return names.filter((name) => flags[name] !== undefined)
 }
@@ -165,7 +168,7 @@ export function compileOptions(flags: ConstraintFlags): CompileOptions {
 }
 
 /** Returns the text of a file, or of standard input for `-`. */
-export async function readText(name: string, io: Io): Promise<string> {
+export async function readText(name: string, io: Pick<Io, "stdin">): Promise<string> {
   if (name === "-") return io.stdin()
   try {
     return await readFile(name, "utf8")
@@ -177,7 +180,7 @@ export async function readText(name: string, io: Io): Promise<string> {
 }
 
 /** Returns the text of a schema or a structural tag. */
-async function readJsonText(source: string, io: Io): Promise<string> {
+async function readJsonText(source: string, io: Pick<Io, "stdin">): Promise<string> {
   // No file name begins like this, but every such JSON text does except true and false.
   return /^\s*\{|^(true|false)$/.test(source) ? source : readText(source, io)
 }
@@ -186,10 +189,10 @@ async function readJsonText(source: string, io: Io): Promise<string> {
  * Returns the text of a grammar. `definition` matches a part of every grammar in this notation that
  * no file name contains.
  */
-async function readGrammar(source: string, definition: RegExp, io: Io): Promise<string> {
+async function readGrammar(source: string, definition: RegExp, io: Pick<Io, "stdin">): Promise<string> {
   return definition.test(source) ? source : readText(source, io)
 }
 
-async function readSubstring(source: string, io: Io): Promise<string> {
+async function readSubstring(source: string, io: Pick<Io, "stdin">): Promise<string> {
   return source === "-" || existsSync(source) ? readText(source, io) : source
 }

@@ -5,6 +5,7 @@
  * refused · 4 the model or device failed · 5 the output is incomplete · 130, 143 interrupted by
  * SIGINT, SIGTERM.
  */
+import type { Readable, Writable } from "node:stream"
 import { CommanderError } from "commander"
 import {
   GrammarError,
@@ -44,6 +45,8 @@ export interface Io {
   err(text: string): void
   /** Lets the command continue from now on if its output has no reader or cannot be written. */
   outliveReader?(): void
+  /** For a command that reads line by line: standard input, and the screen of `err`. */
+  streams: { input: Readable & { isTTY?: boolean }; screen: Writable & { columns?: number } }
   /** Whether a person reads what `err` prints. */
   isTerminal: boolean
   /** Fires on the first SIGINT or SIGTERM. */

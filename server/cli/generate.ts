@@ -1,28 +1,19 @@
 /**
  * `tokenrail generate`: writes the answer to one prompt to standard output, and no other output.
  */
-import { Command, InvalidArgumentError, Option } from "commander"
+import { Command } from "commander"
 import { type GenerateOptions, type GenerateResult, GrammarError } from "../../runtime/index.ts"
 import { runBatch } from "./batch.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
 import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
-import { decimalNumber, type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
+import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
+import { type SamplingFlags, samplingFlags, samplingOptions } from "./sampling.ts"
 
-interface GenerateFlags extends ConstraintFlags, ModelFlags {
+interface GenerateFlags extends ConstraintFlags, ModelFlags, SamplingFlags {
   batch?: string
   out?: string
   compiled?: string
-  temperature?: number
-  topP?: number
-  topK?: number
-  minP?: number
-  seed?: bigint
-  maxTokens?: number
-  stop?: string[]
-  stopRegex?: string[]
-  stopWhen?: GenerateOptions["stopWhen"]
-  onLength?: GenerateOptions["onLength"]
   n?: number
   raw?: boolean
   heal?: boolean
@@ -33,29 +24,8 @@ interface GenerateFlags extends ConstraintFlags, ModelFlags {
 
 export function generateCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program.command("generate").description("write one answer to standard output")
-  modelFlags(compiledFlag(constraintFlags(command)))
+  samplingFlags(modelFlags(compiledFlag(constraintFlags(command))))
     .argument("[prompt]", "the user's message; - or nothing reads standard input")
-    .option("--temperature <x>", "0 is greedy", decimalNumber)
-    .option("--top-p <x>", "keep the most likely tokens whose probabilities reach this sum", decimalNumber)
-    .option("--top-k <n>", "keep this many tokens", wholeNumber)
-    .option("--min-p <x>", "drop tokens with less than this share of the best probability", decimalNumber)
-    .option("--seed <n>", "64-bit integer; the same seed gives the same text", integer64)
-    .option("--max-tokens <n>", "end after this many tokens", wholeNumber)
-    .option("--stop <text...>", "end before this text")
-    .option("--stop-regex <pattern...>", "end before the first match")
-    .addOption(
-      new Option("--stop-when <what>", "end with the first complete value of this kind").choices([
-        "json",
-        "xml",
-        "tool_call",
-      ]),
-    )
-    .addOption(
-      new Option(
-        "--on-length <what>",
-        "cut a constrained answer at --max-tokens, or complete it by then",
-      ).choices(["truncate", "close"]),
-    )
     .option("--n <n>", "number of answers", wholeNumber)
     .option("--raw", "the prompt is the text to continue, without a chat template")
     .option("--heal", "write the prompt's last tokens again if a longer one could reach across its end")
@@ -95,7 +65,8 @@ async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io
     const constraint =
       flags.compiled === undefined ? given : await readCompiled(flags.compiled, flags, engine.vocabulary)
     const generation = await engine.start(text, {
-      ...sampling(flags),
+      ...samplingOptions(flags),
+      ...own(flags),
       ...(constraint && { constraint }),
       ...spelling(flags),
       signal: io.signal,
@@ -117,12 +88,9 @@ async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io
   }
 }
 
-function sampling(flags: GenerateFlags): GenerateOptions {
-  const { temperature, topP, topK, minP, seed, maxTokens, stop, stopRegex, stopWhen, onLength } = flags
-  const { n, raw, heal } = flags
-  const sampled = { temperature, topP, topK, minP, seed }
-  const given = { ...sampled, maxTokens, stop, stopRegex, stopWhen, onLength, n, raw, heal }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+/** Returns the options of the flags that only this command has. */
+function own({ n, raw, heal }: GenerateFlags): GenerateOptions {
+  return { ...(n !== undefined && { n }), ...(raw && { raw }), ...(heal && { heal }) }
 }
 
 function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
@@ -157,11 +125,4 @@ function ending(result: GenerateResult, constrained: boolean, io: Io): number {
   if (!constrained || !reasons.includes("length")) return Exit.Ok
   io.err("tokenrail: the output is incomplete: raise --max-tokens, or bound the constraint\n")
   return Exit.Incomplete
-}
-
-function integer64(text: string): bigint {
-  if (!/^-?\d+$/.test(text) || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
-    throw new InvalidArgumentError("must be an integer of 64 bits.")
-  }
-  return BigInt(text)
 }

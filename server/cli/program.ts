@@ -7,6 +7,7 @@ import { closeGates } from "../../runtime/model/ort/gate.ts"
 import { version } from "../version.ts"
 import { benchCommand } from "./bench.ts"
 import { cacheCommand } from "./cache.ts"
+import { chatCommand } from "./chat/command.ts"
 import { checkCommand } from "./check.ts"
 import { compileCommand } from "./compile.ts"
 import { conformanceCommand } from "./conformance.ts"
@@ -45,6 +46,10 @@ const io: Io = {
   outliveReader: () => {
     outlivesReader = true
   },
+  // Node opens standard input when it is first read.
+  get streams() {
+    return { input: process.stdin, screen: process.stderr }
+  },
   isTerminal: process.stderr.isTTY === true,
   signal: interrupt.signal,
   env: process.env,
@@ -61,7 +66,7 @@ const program = new Command("tokenrail")
   .version(version)
   .exitOverride()
 const commands = [
-  ...[serveCommand, generateCommand, checkCommand, compileCommand],
+  ...[serveCommand, generateCommand, chatCommand, checkCommand, compileCommand],
   ...[pullCommand, modelsCommand, cacheCommand, doctorCommand, conformanceCommand, benchCommand],
 ]
 for (const add of commands) add(program, io, done)

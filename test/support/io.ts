@@ -1,4 +1,5 @@
 /** What a command is given in tests: standard input is a text, and what is printed is kept. */
+import { PassThrough, Readable } from "node:stream"
 import { Command } from "commander"
 import type { Io } from "../../server/cli/exit.ts"
 
@@ -16,6 +17,7 @@ export function ioOf({
   const io = {
     printed: "",
     stdin: async () => input,
+    streams: { input: Readable.from([input]), screen: new PassThrough() },
     out: () => {},
     err: (text: string) => {
       io.printed += text

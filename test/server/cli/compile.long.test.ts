@@ -17,10 +17,11 @@ test("--json is one object with the same report", async () => {
   expect(compileMs).toBeGreaterThan(0)
 })
 
-test("--explain says what may follow; a beginning that is none is misuse", async () => {
+test("--explain says what may follow; a wrong prefix is 1, with its place", async () => {
   const { code, out } = await tokenrail(["compile", "--choice", "left", "right", "--explain", "le"])
   expect([code, out]).toEqual([0, expect.stringContaining("may follow: ")])
-  expect(await tokenrail(["compile", "--choice", "left", "--explain", "x"])).toMatchObject({ code: 2 })
+  const wrong = await tokenrail(["compile", "--choice", "left", "--explain", "lx"])
+  expect([wrong.code, wrong.out]).toEqual([1, expect.stringContaining("fails at byte 1, line 1, column 2")])
 })
 
 test("--vocab counts the tokens of the first mask", async () => {
