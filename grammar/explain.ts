@@ -2,17 +2,18 @@
  * What may follow a text: its next bytes, and descriptions of what the threads of a state expect,
  * with the part of a schema that requires it.
  */
-import { describeSample, type Expectation } from "./frame.ts"
+import type { Expectation } from "./frame.ts"
 import { shortestCompletion } from "./lexeme/completion.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack } from "./stack.ts"
 import { DeadState, type States } from "./state.ts"
+import { describeText } from "./wording.ts"
 
 const decoder = new TextDecoder()
 
 /**
- * Returns what may be written next in `state`, without duplicates. A lexeme that may end here is
- * represented by what follows it.
+ * Returns what may be written next in `state`, without duplicates. A scalar of JSON that may end
+ * here is represented by what follows it.
  */
 export function explain(states: States, state: number): Expectation[] {
   states.enter()
@@ -21,13 +22,17 @@ export function explain(states: States, state: number): Expectation[] {
   for (let i = 0; i < states.threadCount(state); i++) {
     const lexemeState = states.lexemeState(state, i)
     const isEnd = lexemeState === Dead
-    if (!isEnd && lexemes.tags[lexemeState] !== 0) continue
+    const mayEnd = !isEnd && lexemes.tags[lexemeState] !== 0
+    if (mayEnd && !lexemes.canContinue(lexemeState)) continue
     const sample = isEnd ? "" : decoder.decode(shortestCompletion(lexemeState).bytes)
     for (const member of stacks.members(states.stack(state, i))) {
-      const expectation =
+      const known =
         member === EmptyStack
-          ? { what: describeSample(sample), example: sample, path: "" }
-          : stacks.top[member].expect(sample)
+          ? states.grammar.expect?.(sample, lexemeState)
+          : stacks.top[member].expect(sample, lexemeState)
+      // More digits of a number go without saying; more of other texts does not.
+      if (mayEnd && known) continue
+      const expectation = known ?? { what: describeText(lexemeState, sample), example: sample, path: "" }
       expectations.set(`${expectation.what} ${expectation.path}`, expectation)
     }
   }

@@ -108,11 +108,11 @@ export abstract class Frame {
   abstract finish(tag: number, text: Uint8Array): string | Uint8Array
 
   /**
-   * Describes the lexeme under this frame for messages. `sample` is a shortest way to end it. The
-   * default describes the sample.
+   * Describes the lexeme under this frame for messages. `sample` is a shortest way to end it,
+   * `lexeme` the state in which it is. Returns null if the frame knows no more than its state tells.
    */
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: "" }
+  expect(_sample: string, _lexeme: number): Expectation | null {
+    return null
   }
 
   /**
@@ -121,7 +121,7 @@ export abstract class Frame {
    * several values that end alike.
    */
   pathOf(_beganAs: (lexeme: number) => boolean): string {
-    return this.expect("").path
+    return this.expect("", 0)?.path ?? ""
   }
 }
 
@@ -138,11 +138,9 @@ export function describeSample(sample: string): string {
       return "an array"
     case "}":
     case "]":
-      return `"${sample[0]}"`
     case ",":
-      return "a comma"
     case ":":
-      return "a colon"
+      return `"${sample[0]}"`
     case '"':
       return sample.length === 1 ? "the closing quote" : "a string"
     default:

@@ -4,7 +4,7 @@
  */
 import type { BudgetPart } from "./budget.ts"
 import { defaultLimits, type Limits } from "./errors.ts"
-import type { Step } from "./frame.ts"
+import type { Expectation, Step } from "./frame.ts"
 import { lexemes } from "./lexeme/table.ts"
 import { currentWorld, inWorld, type World } from "./tables.ts"
 import type { CaptureReader } from "./tape.ts"
@@ -60,6 +60,11 @@ export class Grammar {
   readonly guards: GuardedGrammar | null
   /** The tables in which the lexemes of this grammar have their numbers, see `tables.ts`. */
   readonly world: World
+  /**
+   * Describes a lexeme that ends the text, as `Frame.expect` describes one above a frame. Null if
+   * nothing is known of it.
+   */
+  readonly expect: ((sample: string, lexeme: number) => Expectation | null) | null
   private readonly identify: () => string
 
   /** `key` returns the identity of (input, options). It is called on demand. */
@@ -75,6 +80,7 @@ export class Grammar {
       isForced?: boolean
       guards?: GuardedGrammar | null
       captures?: CaptureReader | null
+      expect?: (sample: string, lexeme: number) => Expectation | null
     },
   ) {
     this.start = start
@@ -88,6 +94,7 @@ export class Grammar {
     this.isForced = options.isForced ?? true
     this.guards = options.guards ?? null
     this.captures = options.captures ?? null
+    this.expect = options.expect ?? null
   }
 
   /** Identity of (input, options), for caches. */

@@ -88,8 +88,8 @@ class LazyFrame extends Frame {
     return this.frame().finish(tag, text)
   }
 
-  expect(sample: string): Expectation {
-    return this.frame().expect(sample)
+  override expect(sample: string, lexeme: number): Expectation | null {
+    return this.frame().expect(sample, lexeme)
   }
 
   override pathOf(beganAs: (lexeme: number) => boolean): string {

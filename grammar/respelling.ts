@@ -64,8 +64,8 @@ class RespelledFrame extends Frame {
     return this.spelling.write(typeof rest === "string" ? utf8(rest) : rest)
   }
 
-  expect(sample: string): Expectation {
-    return this.frame.expect(sample)
+  override expect(sample: string, lexeme: number): Expectation | null {
+    return this.frame.expect(sample, lexeme)
   }
 
   override pathOf(beganAs: (lexeme: number) => boolean): string {

@@ -3,12 +3,13 @@
  * resolves references, reads every reachable keyword, tests satisfiability, and starts the language
  * at the root.
  */
-import { checkTime } from "../deadline.ts"
+import { checkTime, TimeError } from "../deadline.ts"
 import { checkLimit, fixedBounds, GrammarError, type Limits, limitError } from "../errors.ts"
-import { Frame, type Step } from "../frame.ts"
+import { type Expectation, Frame, type Step } from "../frame.ts"
 import { Grammar } from "../grammar.ts"
 import { MaxCount } from "../lexeme/expr/nodes.ts"
 import { type KeywordNote, makeReport, type Report } from "../report.ts"
+import type { IsPossible } from "./contradiction.ts"
 import { checkCopies } from "./facts/copies.ts"
 import { inPlaceSchemas } from "./facts/coverage.ts"
 import { closingSchemas, countBranches } from "./facts/openobjects.ts"
@@ -23,6 +24,7 @@ import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs/refs.ts"
 import { separatedSteps } from "./separators.ts"
 import type { SurfacePolicy } from "./spelling.ts"
+import { expectRoot } from "./words.ts"
 
 export interface JsonOptions {
   policy: SurfacePolicy
@@ -60,6 +62,8 @@ export interface OpenSchema {
   readonly value: number
   /** All reachable schemas. */
   readonly nodes: readonly SchemaNode[]
+  /** Decides whether schemas of this dialect have a common value. */
+  readonly isPossible: IsPossible
 }
 
 /**
@@ -88,7 +92,8 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
     }
   }
   const value = language.all.of([language.all.schema(graph.root)])
-  return { language, root: graph.root, value, nodes }
+  const isPossible = possibleParts(graph.root, options)
+  return { language, root: graph.root, value, nodes, isPossible }
 }
 
 /**
@@ -105,7 +110,7 @@ export function compileJsonSchema(
   const isChecked = options.isChecked === true
   const isSatisfiable = isChecked || language.isProductive(value)
   if (!isSatisfiable) checkIdleMost(schema, language.reader, options)
-  const reason = isSatisfiable ? undefined : whyEmpty(language, root)
+  const reason = isSatisfiable ? undefined : whyEmpty(language, root, open.isPossible)
   if (reason !== undefined && options.unsatisfiable === "error") {
     throw new GrammarError(
       "unsatisfiable",
@@ -120,8 +125,27 @@ export function compileJsonSchema(
   }
   const start = isSatisfiable ? startSteps(language, value) : []
   return {
-    grammar: new Grammar(start, { key: options.key, title, limits }),
+    grammar: new Grammar(start, {
+      ...{ key: options.key, title, limits },
+      expect: (sample, lexeme) => expectRoot(language, value, { sample, lexeme }),
+    }),
     report: makeReport(() => keywordNotes(language, root), reason),
+  }
+}
+
+/** Returns a function that decides whether schemas of the dialect of `root` have a common value. */
+function possibleParts(root: SchemaNode, options: Omit<JsonOptions, "key" | "unsatisfiable">): IsPossible {
+  const said = root.value.kind === "object" ? root.value.members.get("$schema") : undefined
+  const dialect = said?.kind === "string" ? `"$schema":${JSON.stringify(said.value)},` : ""
+  return (schemas) => {
+    try {
+      const { language, value } = openSchema(`{${dialect}"allOf":[${schemas.join(",")}]}`, options)
+      return language.isProductive(value)
+    } catch (error) {
+      // A bound that these keywords are above says nothing about them.
+      if (!(error instanceof GrammarError) || error instanceof TimeError) throw error
+      return true
+    }
   }
 }
 
@@ -224,7 +248,7 @@ class OuterFrame extends Frame {
     super()
     this.language = language
     this.value = value
-    this.end = new EndFrame(outer)
+    this.end = new EndFrame(outer, (sample, lexeme) => expectRoot(language, value, { sample, lexeme }))
   }
 
   follow(): readonly Step[] {
@@ -240,10 +264,17 @@ class OuterFrame extends Frame {
 
 class EndFrame extends Frame {
   private readonly outer: number
+  private readonly value: NonNullable<Grammar["expect"]>
 
-  constructor(outer: number) {
+  /** `value` describes the value in front of the white space. */
+  constructor(outer: number, value: NonNullable<Grammar["expect"]>) {
     super()
     this.outer = outer
+    this.value = value
+  }
+
+  override expect(sample: string, lexeme: number): Expectation | null {
+    return this.value(sample, lexeme)
   }
 
   follow(): readonly Step[] {

@@ -76,8 +76,8 @@ class SeparatedFrame extends Frame {
     return this.separators.write(typeof rest === "string" ? rest : decoder.decode(rest))
   }
 
-  expect(sample: string): Expectation {
-    return this.inner.expect(sample)
+  override expect(sample: string, lexeme: number): Expectation | null {
+    return this.inner.expect(sample, lexeme)
   }
 
   override pathOf(beganAs: (lexeme: number) => boolean): string {

@@ -8,6 +8,7 @@ import type { Step } from "../frame.ts"
 import type { Conjunctions } from "./facts/conjunction.ts"
 import type { Lookup } from "./facts/satisfiable.ts"
 import type { Chance } from "./object/objectspec.ts"
+import type { KeywordReader } from "./read/keywordreader.ts"
 import type { ListedParts } from "./scalar/listed.ts"
 import type { Scalars } from "./scalar/scalars.ts"
 import type { Punctuation, SurfacePolicy } from "./spelling.ts"
@@ -60,6 +61,7 @@ export interface Values extends Demands {
   readonly tokens: Punctuation
   readonly all: Conjunctions
   readonly scalars: Scalars
+  readonly reader: KeywordReader
   /** Whether some value satisfies `conjunction`. */
   isProductive(conjunction: number): boolean
   /** Returns the ways to begin a value of `conjunction`; empty if it is unsatisfiable. */

@@ -197,12 +197,13 @@ export class LexemeTable {
 
   /**
    * Returns whether `state` is `start`, or is reached from it by targets that are already made.
-   * Makes nothing. O(states between them).
+   * Makes nothing. O(states between them). Returns false if there are more than `most` of those.
    */
-  leadsTo(start: number, state: number): boolean {
+  leadsTo(start: number, state: number, most = Number.POSITIVE_INFINITY): boolean {
     const met = new Set([start])
     for (const at of met) {
       if (at === state) return true
+      if (met.size > most) return false
       const row = this.rows[at]
       if (row > 0) {
         for (const target of this.wide.targetsOf(row)) if (target !== Dead) met.add(target)

@@ -56,8 +56,10 @@ export function describeFollows({ isPrefix, offset, line, column, expected }: Fo
   return [...lines, ...expected.map((each) => `may follow: ${inWords(each)}`)]
 }
 
-/** Returns an expectation in words, with an example if the words are not one, and the path. */
+/** Returns an expectation in words, with an example where it helps, and the path. */
 export function inWords({ what, example, path }: Verdict["expected"][number]): string {
-  const shown = example === "" || what.includes(example) ? what : `${what} like ${JSON.stringify(example)}`
-  return path === "" ? shown : `${shown} (${path})`
+  const isPlain =
+    example === "" || /^(the |more |any character|a character |")/.test(what) || what.includes(example)
+  const shown = /\p{Cc}/u.test(example) ? JSON.stringify(example) : example
+  return `${what}${isPlain ? "" : `, such as ${shown}`}${path === "" ? "" : ` (${path})`}`
 }

@@ -17,7 +17,7 @@ import { lexemes } from "../../lexeme/table.ts"
 import type { Conjunctions } from "../facts/conjunction.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { readJson } from "../read/reader.ts"
-import { type ItemValues, pathOfBegun, type Values } from "../values.ts"
+import type { ItemValues, Values } from "../values.ts"
 import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "./arrayframe.ts"
 import { ArrayRules, type ItemWay } from "./arrayrules.ts"
 import type { ArraySpec } from "./arrayspec.ts"
@@ -67,7 +67,7 @@ export function arrayLanguage(
 class ArrayLanguage implements ArrayReader<ArrayProgress> {
   readonly rules: ArrayRules
   readonly path: string
-  private readonly values: Values
+  readonly values: Values
   private readonly items: ItemSteps
   private last: { readonly progress: ArrayProgress; readonly ways: readonly ItemWay[] } | null = null
   private readonly frames = new Map<number, ArrayFrame<ArrayProgress>>()
@@ -116,8 +116,12 @@ class ArrayLanguage implements ArrayReader<ArrayProgress> {
     return steps
   }
 
-  itemPath(beganAs: (lexeme: number) => boolean): string | null {
-    return pathOfBegun(this.values, this.rules.spec.items, beganAs)
+  get itemValues(): readonly number[] {
+    return this.rules.spec.items
+  }
+
+  lacking({ index }: ArrayProgress): number {
+    return Math.max(0, this.rules.spec.min - index)
   }
 
   /** Returns a text that completes the array after the lexeme above `frame` ended. */

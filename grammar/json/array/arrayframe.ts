@@ -4,6 +4,8 @@
  */
 import { placed } from "../../errors.ts"
 import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
+import { pathOfBegun, type Values } from "../values.ts"
+import { countWords, expectValue } from "../words.ts"
 
 /** The position of the reader within the array. */
 export const Phase = { Start: 0, Item: 1, Comma: 2 } as const
@@ -22,11 +24,11 @@ export interface ArrayReader<P> {
   readonly path: string
   follow(frame: ArrayFrame<P>, text: Uint8Array | null): readonly Step[]
   finish(frame: ArrayFrame<P>, text: Uint8Array): string
-  /**
-   * Returns the path of the schema of an item that began with such a lexeme, or null if it is
-   * unknown.
-   */
-  itemPath(beganAs: (lexeme: number) => boolean): string | null
+  /** The operations on the values of items, and the conjunctions of all items. */
+  readonly values: Values
+  readonly itemValues: readonly number[]
+  /** Returns the number of items that the array still needs when the next comma comes. */
+  lacking(progress: P): number
 }
 
 export class ArrayFrame<P> extends Frame {
@@ -62,12 +64,21 @@ export class ArrayFrame<P> extends Frame {
     }
   }
 
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: this.array.path }
+  override expect(sample: string, lexeme: number): Expectation {
+    const { array, phase, progress } = this
+    const plain = { what: describeSample(sample), example: sample, path: array.path }
+    if (phase === Phase.Item) return expectValue(array.values, array.itemValues, { sample, lexeme }) ?? plain
+    const lacking = phase === Phase.Comma ? array.lacking(progress) : 0
+    return lacking === 0
+      ? plain
+      : {
+          ...plain,
+          what: `${plain.what}, since the array still needs ${countWords(lacking, lacking, "item")}`,
+        }
   }
 
   override pathOf(beganAs: (lexeme: number) => boolean): string {
-    const isItem = this.phase === Phase.Item
-    return (isItem ? this.array.itemPath(beganAs) : null) ?? this.array.path
+    const { values, itemValues, path } = this.array
+    return (this.phase === Phase.Item ? pathOfBegun(values, itemValues, beganAs) : null) ?? path
   }
 }

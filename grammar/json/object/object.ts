@@ -18,9 +18,11 @@ import { Dead } from "../../lexeme/table.ts"
 import { utf8 } from "../../utf8.ts"
 import type { Lookup } from "../facts/satisfiable.ts"
 import { type Demands, pathOfBegun, type Values } from "../values.ts"
+import { expectValue } from "../words.ts"
 import { FirstNameTag, KeyTries, tagOfName } from "./keytries.ts"
 import { type KeyWay, ObjectRules, type Progress, UnknownKeys } from "./objectrules.ts"
 import type { ObjectSpec } from "./objectspec.ts"
+import { keyWords, neededWords } from "./objectwords.ts"
 
 const decoder = new TextDecoder()
 const noSteps: readonly Step[] = []
@@ -106,19 +108,20 @@ export class ObjectLanguage {
     }
   }
 
-  expect(frame: ObjectFrame, sample: string): Expectation {
-    const { path } = this
-    if (frame.phase !== Phase.Key) return { what: describeSample(sample), example: sample, path }
-    const names = this.rules
-      .available(frame.progress)
-      .map((i) => JSON.stringify(this.rules.spec.names[i].name))
-    const hasOthers = this.rules.availableClasses(frame.progress).length > 0
-    if (names.length === 0) return { what: "a property name", example: sample, path }
-    const listed = names.slice(0, 8).join(", ") + (names.length > 8 ? ", …" : "")
-    return {
-      what: hasOthers ? `a property name such as ${listed}` : `the property ${listed}`,
-      example: names[0],
-      path,
+  expect({ phase, progress }: ObjectFrame, sample: string, lexeme: number): Expectation {
+    const { path, rules, values } = this
+    const plain = { what: describeSample(sample), example: sample, path }
+    switch (phase) {
+      case Phase.Key:
+        return { ...plain, what: keyWords({ sample, lexeme }, rules, progress) }
+      case Phase.Value:
+        return expectValue(values, rules.valuesRead(progress).reverse(), { sample, lexeme }) ?? plain
+      case Phase.Comma:
+        return rules.canClose(progress)
+          ? plain
+          : { ...plain, what: plain.what + neededWords(rules, progress) }
+      default:
+        return plain
     }
   }
 
@@ -356,8 +359,8 @@ class ObjectFrame extends Frame {
     }
   }
 
-  expect(sample: string): Expectation {
-    return this.object.expect(this, sample)
+  override expect(sample: string, lexeme: number): Expectation {
+    return this.object.expect(this, sample, lexeme)
   }
 
   override pathOf(beganAs: (lexeme: number) => boolean): string {

@@ -613,6 +613,14 @@ export class ObjectRules {
     return [...named, ...this.classes].map(({ value }) => value)
   }
 
+  /** Returns the required names that are still to come, ascending. */
+  missing(progress: Progress): number[] {
+    const isAhead = (i: number) => i >= this.ordered || i >= progress.next
+    return [...this.spec.names.keys()].filter(
+      (i) => this.spec.names[i].isRequired && isAhead(i) && !this.isSeen(progress, i),
+    )
+  }
+
   private isSeen(progress: Progress, index: number): boolean {
     return ((progress.seen[index >>> 5] >>> (index & 31)) & 1) === 1
   }

@@ -75,6 +75,12 @@ export class Scalars {
     return this.nulls.of(conjunction) | this.booleans.of(conjunction)
   }
 
+  /** Returns the words of `conjunction`: some of null, false and true. */
+  wordTexts(conjunction: number): string[] {
+    const bits = this.words(conjunction)
+    return words.filter(([bit]) => (bits & bit) !== 0).map(([, text]) => text)
+  }
+
   /**
    * Returns all scalars of `conjunction`, or null if there are infinitely many or more than `cap`
    * of one type.

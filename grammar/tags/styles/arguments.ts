@@ -131,7 +131,8 @@ function inputOf({ lark }: Tool, options: ArgumentOptions): Grammar | null {
 }
 
 /** Returns the arguments as one JSON object. */
-export function jsonArguments({ tool, language, root, value, specs, input }: Arguments): Grammar {
+export function jsonArguments(args: Arguments): Grammar {
+  const { tool, language, value, specs, input } = args
   return ofTool(tool, () => {
     if (input !== null) return quotedArguments(tool, input)
     const path = language.all.pathOf(value)
@@ -139,15 +140,15 @@ export function jsonArguments({ tool, language, root, value, specs, input }: Arg
       const frame = new ObjectLanguage(spec, language, path, (part) => language.isProductive(part)).start()
       return frame === null ? [] : [{ lexeme: language.tokens.openObject, frames: [frame] }]
     })
-    if (start.length === 0) throw noObject({ language, root, value })
+    if (start.length === 0) throw noObject(args)
     const { limits } = language
     return new Grammar(start, { key: () => JSON.stringify(tool), title: `arguments of ${tool.name}`, limits })
   })
 }
 
 /** Returns the error that says why the schema allows no object. */
-export function noObject({ language, root, value }: Omit<OpenSchema, "nodes">): GrammarError {
-  const reason = language.isProductive(value) ? null : whyEmpty(language, root)
+export function noObject({ language, root, value, isPossible }: Omit<OpenSchema, "nodes">): GrammarError {
+  const reason = language.isProductive(value) ? null : whyEmpty(language, root, isPossible)
   if (reason !== null) {
     const message = `${reason.message}. Remove the keywords that contradict each other`
     return new GrammarError("unsatisfiable", reason.path, message)

@@ -3,11 +3,12 @@
  * object wherever the same may follow.
  */
 import { concatenate } from "../../bytes.ts"
-import { describeSample, type Expectation, Frame, type Step } from "../../frame.ts"
+import { type Expectation, Frame, type Step } from "../../frame.ts"
 import { leastBytes, shortestCompletion } from "../../lexeme/completion.ts"
 import { exprs } from "../../lexeme/expr/expr.ts"
 import { exprLexeme } from "../../lexeme/raw.ts"
 import { utf8 } from "../../utf8.ts"
+import { describeText } from "../../wording.ts"
 
 /** The step that reads nothing; what is below follows. */
 export const done: Step = { lexeme: exprLexeme(exprs.literal("")), frames: [] }
@@ -105,7 +106,7 @@ class PlaceFrame extends Frame {
     return this.finishing(tag, text)
   }
 
-  expect(sample: string): Expectation {
-    return { what: describeSample(sample), example: sample, path: this.path }
+  override expect(sample: string, lexeme: number): Expectation {
+    return { what: describeText(lexeme, sample), example: sample, path: this.path }
   }
 }

@@ -16,7 +16,7 @@ test.each([
       $defs: { a: { type: "object", required: ["x"], properties: { x: { enum: [] } } } },
     },
     "/$defs/a/required",
-    '"x" is required but /$defs/a/properties/x allows no value',
+    '"x" is required but /$defs/a/properties/x allows no value: enum [] at /$defs/a/properties/x/enum allows no value',
   ],
   [
     {
@@ -26,21 +26,26 @@ test.each([
       allOf: [{ properties: { x: { type: "integer" } } }],
     },
     "/required",
-    '"x" is required but /properties/x and /allOf/0/properties/x allow no value together',
+    '"x" is required but /properties/x and /allOf/0/properties/x allow no value together: type "string" at /properties/x/type contradicts type "integer" at /allOf/0/properties/x/type',
   ],
   [
     { type: "array", minItems: 1, items: { minimum: 5, maximum: 3, type: "number" } },
     "/minItems",
-    "an item is required but /items allows no value",
+    "an item is required but /items allows no value: minimum 5 at /items/minimum contradicts maximum 3 at /items/maximum",
   ],
   [
     { type: "string", allOf: [{ type: "integer" }] },
     "/allOf/0/type",
-    "no type is left that every part allows",
+    'type "string" at /type contradicts type "integer" at /allOf/0/type',
   ],
   [{ anyOf: [false, { enum: [] }] }, "/anyOf", "no branch allows a value"],
   [
     { type: "integer", minimum: 5, maximum: 3 },
+    "",
+    "minimum 5 at /minimum contradicts maximum 3 at /maximum",
+  ],
+  [
+    { type: "integer", exclusiveMinimum: 0, maximum: 5, multipleOf: 7 },
     "",
     "its keywords contradict each other: no value satisfies all of them",
   ],

@@ -13,7 +13,7 @@ import { PairMap, TupleTable } from "../../../intern.ts"
 import { type Conjunctions, Infinite } from "../../facts/conjunction.ts"
 import type { Lookup } from "../../facts/satisfiable.ts"
 import { readJson } from "../../read/reader.ts"
-import { type ItemValues, pathOfBegun, type Values } from "../../values.ts"
+import type { ItemValues, Values } from "../../values.ts"
 import { ArrayFrame, type ArrayProgress, type ArrayReader, Phase } from "../arrayframe.ts"
 import { type ItemWay as ArrayItemWay, ArrayRules } from "../arrayrules.ts"
 import type { ArraySpec } from "../arrayspec.ts"
@@ -204,7 +204,7 @@ export function hasTwins(spec: ArraySpec, all: Conjunctions, values: ItemValues)
 export class TwinLanguage implements ArrayReader<Progress> {
   readonly path: string
   private readonly rules: TwinRules
-  private readonly values: Values
+  readonly values: Values
   private readonly frames = new Map<number, ArrayFrame<Progress>>()
   private readonly frameKeys = new TupleTable()
 
@@ -246,8 +246,12 @@ export class TwinLanguage implements ArrayReader<Progress> {
     return steps
   }
 
-  itemPath(beganAs: (lexeme: number) => boolean): string | null {
-    return pathOfBegun(this.values, this.rules.spec.items, beganAs)
+  get itemValues(): readonly number[] {
+    return this.rules.spec.items
+  }
+
+  lacking({ array }: Progress): number {
+    return Math.max(0, this.rules.spec.min - array.index)
   }
 
   /**

@@ -1,0 +1,51 @@
+/** The keys of an object in words, for messages. */
+import { Infinite } from "../facts/conjunction.ts"
+import { countWords, cut, joined, mayEndAs, type Reading } from "../words.ts"
+import type { ObjectRules, Progress } from "./objectrules.ts"
+
+/** Maximum number of keys that are listed. */
+const MostNames = 8
+
+/**
+ * Describes the key that is being read. `progress` is that of the object before it.
+ */
+export function keyWords({ sample, lexeme }: Reading, rules: ObjectRules, progress: Progress): string {
+  const { names } = rules.spec
+  if (sample === '"') return "the closing quote of the key"
+  const all = rules.available(progress).map((i) => names[i])
+  const hasOthers = rules.availableClasses(progress).length > 0
+  // A sample without the opening quote is the rest of a key that has begun.
+  const isBegun = !sample.startsWith('"')
+  if (isBegun && hasOthers) return "more of the key"
+  const fitting = isBegun ? all.filter(({ name }) => mayEndAs(lexeme, JSON.stringify(name))) : all
+  const prefix = isBegun ? "more of " : ""
+  if (fitting.length === 0) return `${prefix}a key`
+  const listed = namesInWords(fitting.map(({ name }) => name))
+  if (hasOthers) return `a key such as ${listed}`
+  const required = fitting.length < 2 ? [] : fitting.filter(({ isRequired }) => isRequired)
+  const note =
+    required.length === 0
+      ? ""
+      : `; ${namesInWords(
+          required.map(({ name }) => name),
+          "and",
+        )} ${required.length === 1 ? "is" : "are"} required`
+  return `${prefix}the key ${listed}${note}`
+}
+
+/** Returns why an object cannot end yet, in words; "" if no member that it lacks is known. */
+export function neededWords(rules: ObjectRules, progress: Progress): string {
+  const missing = rules.missing(progress)
+  if (missing.length > 0)
+    return `, since the object still needs the key ${namesInWords(
+      missing.map((i) => rules.spec.names[i].name),
+      "and",
+    )}`
+  const { min } = rules.spec
+  return progress.count < min ? `, since the object needs ${countWords(min, Infinite, "member")}` : ""
+}
+
+function namesInWords(names: readonly string[], word: "or" | "and" = "or"): string {
+  const quoted = names.slice(0, MostNames).map((name) => cut(JSON.stringify(name)))
+  return names.length > MostNames ? `${quoted.join(", ")}, …` : joined(quoted, word)
+}
