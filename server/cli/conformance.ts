@@ -4,8 +4,8 @@
  *
  * A wrong accept lets an invalid text through. This must never happen, so it decides the exit code.
  * A wrong reject or a refusal only costs completeness. Compared with an earlier run, every row that
- * was right must still be right. Suites run in parallel child processes (suite/shards.ts). The suite
- * `api` judges a server instead (conformanceapi.ts).
+ * was right must still be right. Suites run in parallel child processes (suite/shards.ts). The
+ * suite `api` judges a server instead (conformanceapi.ts).
  */
 import { availableParallelism } from "node:os"
 import { type Command, Option } from "commander"

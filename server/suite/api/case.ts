@@ -5,7 +5,6 @@
  * something that a server either does or refuses. A case is sent several times with different seeds
  * and temperatures, and its worst verdict counts.
  */
-import type { Reply } from "./client.ts"
 
 /**
  * What a server made of a case. `honoured`: it did what was asked. `ignored`: it replied with 200
@@ -45,14 +44,31 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+export interface Reply {
+  /** 0 if there was no reply. */
+  readonly status: number
+  readonly contentType: string
+  readonly text: string
+  /** Whether the text is valid UTF-8. */
+  readonly isUtf8: boolean
+  /** Why the reply is missing or incomplete, or null. */
+  readonly failure: string | null
+  /** The body that was sent. */
+  readonly sent: string
+}
+
 export interface ApiCase {
   readonly area: string
   readonly name: string
   /** They are sent one after another. */
   readonly requests: readonly ApiRequest[]
-  /** Judges the replies, one for each request. Is only called if each of them has the status 200. */
+  /**
+   * Judges the replies, one for each request. Is only called if each of them has the status 200.
+   */
   judge(replies: readonly Reply[]): Finding
-  /** Whether the server must refuse the last request, whose reply is then judged whatever its status is. */
+  /**
+   * Whether the server must refuse the last request. Its reply is judged whatever its status is.
+   */
   readonly expectsRefusal?: boolean
   /** Whether the route of the first request may be missing. The case is then skipped. */
   readonly isOptional?: boolean

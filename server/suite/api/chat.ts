@@ -3,10 +3,10 @@
  * form that OpenAI documents is described by a list of problems, and is read as far as possible.
  */
 
-import type { Reply } from "./client.ts"
+import type { Reply } from "./case.ts"
 import { events } from "./events.ts"
 
-export interface ChatCall {
+interface ChatCall {
   id: string
   type: string
   name: string

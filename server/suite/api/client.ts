@@ -2,10 +2,10 @@
  * Sends requests to a server that may do anything: reply with garbage, never end, or close the
  * connection. Every outcome is a `Reply`; nothing is thrown.
  *
- * A reply is read to its end, at most `maxBytes` of it and for at most `timeoutMs`. A status of 429,
- * or of 503 with `retry-after`, is tried again after the time that the server asks for.
+ * A reply is read to its end, at most `maxBytes` of it and for at most `timeoutMs`. A status of
+ * 429, or of 503 with `retry-after`, is tried again after the time that the server asks for.
  */
-import { type ApiRequest, type JsonObject, writeBody } from "./case.ts"
+import { type ApiRequest, type JsonObject, type Reply, writeBody } from "./case.ts"
 
 export interface ApiTarget {
   /** Base URL, such as `http://localhost:8080/v1`. */
@@ -15,19 +15,6 @@ export interface ApiTarget {
   /** Point in time, by `performance.now()`, after which no request is sent. */
   readonly deadline: number
   readonly signal: AbortSignal
-}
-
-export interface Reply {
-  /** 0 if there was no reply. */
-  readonly status: number
-  readonly contentType: string
-  readonly text: string
-  /** Whether the text is valid UTF-8. */
-  readonly isUtf8: boolean
-  /** Why the reply is missing or incomplete, or null. */
-  readonly failure: string | null
-  /** The body that was sent. */
-  readonly sent: string
 }
 
 /** The most that is read of one reply. */

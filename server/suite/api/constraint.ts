@@ -46,7 +46,10 @@ export class Constraint {
     }
   }
 
-  /** Whether the value satisfies the schema if the last one of equal names counts, as for most readers. */
+  /**
+   * Whether the value satisfies the schema if the last one of equal names counts, as for most
+   * readers.
+   */
   private acceptsLast(text: string): boolean {
     try {
       const checker = this.checker as TextChecker

@@ -1,5 +1,5 @@
 /** Reads server-sent events whose data are JSON objects. */
-import type { Reply } from "./client.ts"
+import type { Reply } from "./case.ts"
 
 export interface EventValues {
   /** The data of the events, in order. */

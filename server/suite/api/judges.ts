@@ -1,7 +1,8 @@
 /** What most cases are judged by: a text, tool calls, or an error. */
+
+import type { Reply } from "./case.ts"
 import { type ApiCase, type Finding, finding, honoured, worst } from "./case.ts"
 import { type Chat, type ChatChoice, fieldsOf, parsed, readChat, readStream } from "./chat.ts"
-import type { Reply } from "./client.ts"
 import type { Constraint } from "./constraint.ts"
 import { messageOf } from "./run.ts"
 
@@ -97,6 +98,6 @@ function errorProblem(reply: Reply): Finding | null {
   return finding("wrong", `status ${reply.status}, and the error has no error.message: ${excerptOf(reply)}`)
 }
 
-export function excerptOf({ text }: Reply): string {
+function excerptOf({ text }: Reply): string {
   return JSON.stringify(text.slice(0, 100))
 }

@@ -30,8 +30,8 @@ function testCase({ id, area, verdict, why, ms, request, answer }: ApiResult): s
 }
 
 /**
- * Escapes a text for elements and attributes of XML and HTML. Characters that XML 1.0 forbids become
- * U+FFFD.
+ * Escapes a text for elements and attributes of XML and HTML. Characters that XML 1.0 forbids
+ * become U+FFFD.
  */
 export function markup(text: string): string {
   return text

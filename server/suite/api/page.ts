@@ -1,9 +1,9 @@
 /**
  * Writes the results of a run as one page of HTML.
  *
- * The page loads nothing and runs no script: radio buttons filter the cases by style rules alone, and
- * its content security policy permits only the style sheet that it holds. Everything that a server
- * sent is shown as text.
+ * The page loads nothing and runs no script: radio buttons filter the cases by style rules alone,
+ * and its content security policy permits only the style sheet that it holds. Everything that a
+ * server sent is shown as text.
  */
 import { createHash } from "node:crypto"
 import { type Verdict, verdicts } from "./case.ts"

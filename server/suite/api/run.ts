@@ -2,6 +2,8 @@
  * Runs the cases against a server: several at once, each with several samples, within the time of
  * the run. A judge that fails is a verdict of its case, never the end of the run.
  */
+
+import type { Reply } from "./case.ts"
 import {
   type ApiCase,
   type ApiRequest,
@@ -12,7 +14,7 @@ import {
   worst,
 } from "./case.ts"
 import { fieldsOf, parsed } from "./chat.ts"
-import { type ApiTarget, type Reply, send } from "./client.ts"
+import { type ApiTarget, send } from "./client.ts"
 
 /** What is known of a case after the run; one row of the output. */
 export interface ApiResult {

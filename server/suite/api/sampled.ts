@@ -1,6 +1,6 @@
 /**
- * Cases of JSON Schemas that a corpus holds: the directory of the JSON Schema test suite, a directory
- * of such files or of MaskBench's, or a file of MaskBench rows.
+ * Cases of JSON Schemas that a corpus holds: the directory of the JSON Schema test suite, a
+ * directory of such files or of MaskBench's, or a file of MaskBench rows.
  */
 import { join } from "node:path"
 import { readJson, toText } from "../../../runtime/index.ts"

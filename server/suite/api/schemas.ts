@@ -1,12 +1,13 @@
 /**
  * The JSON Schemas of the suite, keyword by keyword.
  *
- * They are kept as texts, so that the spelling of numbers and the order of keys are sent as they are
- * written: `## keyword`, then for each row a line `name: prompt` and the schema. It is the schema of
- * the member `v` of an object; after `* ` it is the schema of the whole answer.
+ * They are kept as texts, so that the spelling of numbers and the order of keys are sent as they
+ * are written: `## keyword`, then for each row a line `name: prompt` and the schema. It is the
+ * schema of the member `v` of an object; after `* ` it is the schema of the whole answer.
  *
- * In each row the keyword decides: an answer that follows the prompt, or that is drawn from the rest
- * of the schema, hardly ever satisfies it. That is how an enforced keyword differs from good luck.
+ * In each row the keyword decides: an answer that follows the prompt, or that is drawn from the
+ * rest of the schema, hardly ever satisfies it. That is how an enforced keyword differs from good
+ * luck.
  */
 import { containers } from "./rows/containers.ts"
 import { logic } from "./rows/logic.ts"
@@ -28,7 +29,7 @@ export function schemaRows(): SchemaRow[] {
 }
 
 /** Reads rows. Throws if a row does not have the form. */
-export function readRows(text: string): SchemaRow[] {
+function readRows(text: string): SchemaRow[] {
   let keyword = ""
   return text
     .trim()

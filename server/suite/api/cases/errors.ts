@@ -1,4 +1,6 @@
-/** Cases of requests that a server must refuse: with a status of 4xx and a JSON error that says why. */
+/**
+ * Cases of requests that a server must refuse: with a status of 4xx and a JSON error that says why.
+ */
 import type { Asker } from "../ask.ts"
 import { type ApiCase, type ApiRequest, type JsonObject, RawJson } from "../case.ts"
 import { isRefused } from "../judges.ts"

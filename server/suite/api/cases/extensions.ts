@@ -1,6 +1,6 @@
 /**
- * Cases of constraints beyond OpenAI's API: those of vLLM, SGLang and llama.cpp. A server may refuse
- * them; to reply with 200 and ignore them is the failure that this suite is about.
+ * Cases of constraints beyond OpenAI's API: those of vLLM, SGLang and llama.cpp. A server may
+ * refuse them; to reply with 200 and ignore them is the failure that this suite is about.
  */
 import type { GrammarInput } from "../../../../runtime/index.ts"
 import type { Asker } from "../ask.ts"

@@ -198,6 +198,6 @@ function logprobForm({ logprobs, content }: ChatChoice, top: number | null, isCo
   }
   const joined = rows.map(({ token }) => token).join("")
   const isAscii = /^[\x20-\x7e]*$/.test(content ?? "")
-  const isText = !isAscii || joined.startsWith(content ?? "")
+  const isText = !isAscii || joined.trim().startsWith((content ?? "").trim())
   return isText ? honoured : finding("wrong", `the tokens spell ${JSON.stringify(joined.slice(0, 60))}`)
 }

@@ -1,5 +1,9 @@
-/** Cases of the responses API and of legacy completions. They are skipped if the server has no such route. */
+/**
+ * Cases of the responses API and of legacy completions. They are skipped if the server has no such
+ * route.
+ */
 import type { Asker } from "../ask.ts"
+import type { Reply } from "../case.ts"
 import {
   type ApiCase,
   type ApiRequest,
@@ -10,7 +14,6 @@ import {
   RawJson,
 } from "../case.ts"
 import { fieldsOf, listOf, parsed } from "../chat.ts"
-import type { Reply } from "../client.ts"
 import { Constraint } from "../constraint.ts"
 import { events } from "../events.ts"
 import { isRefused, malformed } from "../judges.ts"
@@ -167,7 +170,10 @@ function streamVerdict(reply: Reply, schema: string): Finding {
   return malformed(faults) ?? textVerdict(reply, schema, last)
 }
 
-/** Created comes first, a part belongs to an open item, numbers rise, and the whole response is last. */
+/**
+ * Created comes first, a part belongs to an open item, numbers rise, and the whole response is
+ * last.
+ */
 function eventOrder(reply: Reply): Finding {
   const { values, names, problems } = events(reply)
   const types = values.map(({ type }) => String(type))

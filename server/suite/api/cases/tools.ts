@@ -159,7 +159,9 @@ function deltas(ask: Asker) {
   return ask.chat("What is the weather?", { tools: [weather], tool_choice: "required", stream: true }, 256)
 }
 
-/** Each delta of a call has its index; the first one its id, type and name, and no other has a name. */
+/**
+ * Each delta of a call has its index; the first one its id, type and name, and no other has a name.
+ */
 function deltaForm({ problems, chunks }: ReturnType<typeof readStream>): Finding {
   const faults = [...problems]
   const seen = new Set<unknown>()

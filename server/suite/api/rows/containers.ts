@@ -1,4 +1,7 @@
-/** JSON Schemas for the suite: keywords of arrays and objects. The form of the text is described in ../schemas.ts. */
+/**
+ * JSON Schemas for the suite: keywords of arrays and objects. The form of the text is described in
+ * ../schemas.ts.
+ */
 export const containers = String.raw`
 ## items
 

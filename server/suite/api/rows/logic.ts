@@ -1,4 +1,7 @@
-/** JSON Schemas for the suite: keywords that combine schemas, references, and whole answers. The form of the text is described in ../schemas.ts. */
+/**
+ * JSON Schemas for the suite: keywords that combine schemas, references, and whole answers. The
+ * form of the text is described in ../schemas.ts.
+ */
 export const logic = String.raw`
 ## anyOf
 

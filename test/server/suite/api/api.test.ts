@@ -2,9 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
-import type { Verdict } from "../../../../server/suite/api/case.ts"
+import type { Reply, Verdict } from "../../../../server/suite/api/case.ts"
 import { apiCases } from "../../../../server/suite/api/cases/all.ts"
-import type { Reply } from "../../../../server/suite/api/client.ts"
 import { apiTable, summarizeApi } from "../../../../server/suite/api/report.ts"
 import { type ApiResult, runCases } from "../../../../server/suite/api/run.ts"
 
