@@ -50,7 +50,13 @@ export {
   type TokenMachine,
   Vocabulary,
 } from "../mask/index.ts"
-export { SamplingError, type SamplingOptions, type TokenLogprobs } from "../sampler/index.ts"
+export {
+  type LogitsProcessor,
+  type ProcessorRow,
+  SamplingError,
+  type SamplingOptions,
+  type TokenLogprobs,
+} from "../sampler/index.ts"
 export type { Answer, DecideOptions, Decisions } from "./decisions/decide.ts"
 export type { DecisionInput } from "./decisions/prompt.ts"
 export type { ChoiceQuestion, PredicateQuestion, Question, ScoreQuestion } from "./decisions/questions.ts"

@@ -22,6 +22,7 @@ import {
   repetitionFactors,
   subtractDry,
 } from "./penalties.ts"
+import { runProcessors } from "./processors.ts"
 import { gumbel, type RowKey, rowKey, Stream, tokenBits, uniform } from "./rng.ts"
 import {
   checkDrawn,
@@ -35,6 +36,7 @@ import {
 } from "./row.ts"
 import {
   type Candidates,
+  countAlive,
   dynamicTemperature,
   epsilonCutoff,
   etaCutoff,
@@ -136,15 +138,14 @@ function shape(candidates: Candidates, row: SampleRow, edits: Edits): SampleStat
   let isProcessed = false
   for (const stage of isGreedy(params) ? order.filter(isEdit) : order) {
     if (!isEdit(stage) && !isProcessed) {
-      const status = process(candidates, row)
-      if (status !== "ok") return status
+      if (runProcessors(candidates, row, clamp) === 0) return "empty_mask"
       isProcessed = true
     }
     if (stage !== "temperature") applyStage(stage, candidates, row, edits)
     else if (!heat(candidates, params)) return "greedy"
   }
-  const status = isProcessed ? "ok" : process(candidates, row)
-  if (status !== "ok" || isGreedy(params)) return status === "ok" ? "greedy" : status
+  if (!isProcessed && runProcessors(candidates, row, clamp) === 0) return "empty_mask"
+  if (isGreedy(params)) return "greedy"
   const { mirostat, mirostatTau } = params
   if (mirostat === 0) return "ok"
   const mu = row.tokens.muBefore(row.position, 2 * mirostatTau)
@@ -247,25 +248,6 @@ function applyPenalties({ values }: Candidates, params: SamplingParams, edits: E
 function applyDry({ values }: Candidates, edits: Edits): void {
   for (let at = 0; at < edits.count; at++)
     values[edits.ids[at]] = subtractDry(values[edits.ids[at]], edits.dry[at])
-}
-
-/**
- * Stage 11: runs the caller's processors. They see −Infinity for tokens that are not allowed, and
- * they can ban tokens but not allow any.
- */
-function process(candidates: Candidates, row: SampleRow): SampleStatus {
-  const { values, alive } = candidates
-  for (const processor of row.processors ?? []) {
-    const copy = values.map((value, id) => (alive[id] ? value : -Infinity))
-    processor(copy, row)
-    for (let id = 0; id < copy.length; id++) {
-      if (!alive[id]) continue
-      if (Number.isNaN(copy[id])) return "model_output"
-      if (copy[id] === -Infinity) alive[id] = 0
-      else values[id] = clamp(copy[id])
-    }
-  }
-  return countAlive(candidates) === 0 ? "empty_mask" : "ok"
 }
 
 /** Stage 13: applies the temperature. Returns false if the resulting temperature is greedy. */
@@ -378,10 +360,4 @@ function forcedToken({ mask, params }: SampleRow): number {
  */
 export function needsLogits({ logprobs, logprobsMode }: SamplingParams): boolean {
   return logprobs !== null && (logprobsMode === "unmasked_logprobs" || logprobsMode.endsWith("logits"))
-}
-
-function countAlive({ alive }: Candidates): number {
-  let count = 0
-  for (const one of alive) count += one
-  return count
 }

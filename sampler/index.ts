@@ -23,6 +23,7 @@ export {
 export type {
   DraftLaw,
   LogitsProcessor,
+  ProcessorRow,
   RankedLogprob,
   Relaxation,
   SampleResult,

@@ -35,11 +35,29 @@ export interface SampleRow {
   readonly judged?: { readonly token: number; readonly law: DraftLaw }
 }
 
+/** What a processor knows about its row. All of it is a copy. */
+export interface ProcessorRow {
+  /** Number of tokens of prompt and output before the drawn one. */
+  readonly position: number
+  /** Index among the answers of a request. */
+  readonly choice: number
+  /** The tokens of prompt and output so far. */
+  readonly tokens: Int32Array
+  /** Number of `tokens` that are the prompt's. */
+  readonly promptCount: number
+  /**
+   * Shape [W]: the tokens that may be drawn. Clearing a bit forbids its token; setting one has no
+   * effect.
+   */
+  readonly mask: Uint32Array
+}
+
 /**
- * Changes values in place, after the penalties. Shape [V]. An entry of −Infinity is not allowed: a
- * processor can ban a token by it but cannot lift it. NaN ends the row with status `model_output`.
+ * Changes logits in place, after the penalties and before the temperature. Shape [V]. An entry of
+ * −Infinity is not allowed: a processor can forbid a token by it but cannot lift it. NaN, a
+ * promise, or a row without any token left is an error of this row.
  */
-export type LogitsProcessor = (values: Float32Array, row: SampleRow) => void
+export type LogitsProcessor = (logits: Float32Array, row: ProcessorRow) => void
 
 /** `ok`, or why there is no token: no token is allowed, or the logits are not numbers. */
 export type SampleStatus = "ok" | "empty_mask" | "model_output"

@@ -23,6 +23,13 @@ export interface Candidates {
   readonly width?: number
 }
 
+/** Returns the number of tokens that may be drawn. O(V). */
+export function countAlive({ alive }: Candidates): number {
+  let count = 0
+  for (const one of alive) count += one
+  return count
+}
+
 /** Returns the ids of the survivors, ascending. */
 export function survivors({ alive }: Candidates): number[] {
   const ids: number[] = []

@@ -41,12 +41,25 @@ export async function drawTokens(
   const results = new Map<DrawRow, SampleResult | Error | undefined>()
   for (const row of rows) if (row.sequence.options.take) results.set(row, taken(row, options))
   const drawn = rows.filter((row) => !results.has(row))
-  for (const logits of new Set(drawn.map((row) => row.logits))) {
-    const own = drawn.filter((row) => row.logits === logits)
+  for (const own of groupsOf(drawn)) {
     const found = await drawTogether(sampler, own, options)
     for (const [index, row] of own.entries()) results.set(row, found[index])
   }
   return rows.map((row) => results.get(row))
+}
+
+/**
+ * Returns the rows that are drawn together: those of the same logits. A row with processors is
+ * drawn alone: if another row fails, the rows of its group are drawn again, and a processor may
+ * count its calls.
+ */
+function groupsOf(rows: readonly DrawRow[]): DrawRow[][] {
+  const alone = rows.filter(({ sequence }) => sequence.options.processors?.length)
+  const others = rows.filter((row) => !alone.includes(row))
+  const groups = [...new Set(others.map(({ logits }) => logits))].map((logits) =>
+    others.filter((row) => row.logits === logits),
+  )
+  return [...groups, ...alone.map((row) => [row])]
 }
 
 /** Returns the result of a row whose token a `take` function chooses. */

@@ -139,10 +139,11 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
   confidence?: boolean | null
   /**
    * Functions of the caller that change logits: each gets the logits of every token that is drawn,
-   * after the constraint and the penalties, and may change them or ban tokens by -Infinity; tokens
-   * that the constraint denies stay denied. They run in this thread, one after the other; if one
-   * throws, the answer ends with that error. No drafts are made, and processors are not called for
-   * a token that has no alternative.
+   * after the constraint and the penalties and before the temperature, and may change them or
+   * forbid tokens; tokens that the constraint forbids stay forbidden. They run in this thread, one
+   * after the other. If one throws, writes NaN or forbids every token, the answer ends with that
+   * error, and no other answer does. There are no drafts, and no text is forced as with `forcing:
+   * "none"`. Processors are not called for a token that has no alternative.
    */
   processors?: readonly LogitsProcessor[] | null
   /** Whether the report is made during the compilation. Default: it is made when it is read. */

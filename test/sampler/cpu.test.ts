@@ -249,25 +249,6 @@ describe("rarer stages", () => {
     expect(sample([3, 2, 1, 0], { contrastive: {}, amateur: [4, 0, 1, 1], temperature: 0 }).token).toBe(1)
   })
 
-  test("processors see −∞ where nothing is allowed, may ban and change, and never unban", () => {
-    const seen: number[][] = []
-    const processors = [
-      (values: Float32Array) => {
-        seen.push(Array.from(values))
-        values[0] = 50
-        values[1] = Number.NEGATIVE_INFINITY
-        values[3] = 7
-      },
-    ]
-    const options: RowOptions = { bits: 0b1110, processors, temperature: 0 }
-    expect(sample([1, 9, 3, 4], options).token).toBe(3)
-    expect(seen).toEqual([[-Infinity, 9, 3, 4]])
-    const broken = [(values: Float32Array) => void values.fill(Number.NaN)]
-    expect(sample([1, 2], { processors: broken }).status).toBe("model_output")
-    const all = [(values: Float32Array) => void values.fill(Number.NEGATIVE_INFINITY)]
-    expect(sample([1, 2], { processors: all }).status).toBe("empty_mask")
-  })
-
   test("S4-02: an order of one's own is a permutation, and stages that are off change nothing", () => {
     const names = [
       "temperature",

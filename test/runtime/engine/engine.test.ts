@@ -7,7 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { GrammarError } from "../../../grammar/index.ts"
 import type { Distribution } from "../../../runtime/engine/distribution.ts"
 import { AbortError, IncompleteError, RequestError, ValidationError } from "../../../runtime/errors.ts"
-import type { Engine, GenerateOptions, StandardSchema, StreamEvent } from "../../../runtime/index.ts"
+import type {
+  Engine,
+  GenerateOptions,
+  GenerateResult,
+  LogitsProcessor,
+  StandardSchema,
+  StreamEvent,
+} from "../../../runtime/index.ts"
 import { open } from "../../../runtime/open.ts"
 import { SamplingError } from "../../../sampler/index.ts"
 import { generator, writeTinyModel } from "../../support/onnx.ts"
@@ -50,6 +57,75 @@ describe("processors", () => {
     expect(other.text).toBe("bbbb")
     const all = await engine.generate("?", { raw: true, n: 3, maxTokens: 8, processors: [bIds] })
     for (const { text } of all.choices) expect(text).not.toMatch(/^a/)
+  })
+
+  const textOf = (ids: Int32Array) =>
+    [...ids].map((id) => new TextDecoder().decode(engine.vocabulary.bytes(id))).join("")
+
+  test("that change nothing leave every token as it is: free, constrained, sampled, greedy, beside others", async () => {
+    const idle = [() => {}]
+    for (const asked of [
+      { raw: true, maxTokens: 24, seed: 3 },
+      { raw: true, maxTokens: 24, seed: 3, topP: 0.9, topK: 40, repetitionPenalty: 1.2 },
+      { schema: { type: "array", items: { enum: [true, 1, "x"] }, maxItems: 6 }, seed: 5, forcing: "none" },
+      { regex: "(a|b){8}", temperature: 0, forcing: "none", logprobs: 2 },
+    ] as const) {
+      const plain = await engine.generate("?", asked)
+      const [alone, together] = [
+        await engine.generate("?", { ...asked, processors: idle }),
+        (await Promise.all([1, 2, 3].map(() => engine.generate("?", { ...asked, processors: idle }))))[1],
+      ]
+      for (const { tokens, logprobs } of [alone, together])
+        expect([tokens, logprobs]).toEqual([plain.tokens, plain.logprobs])
+    }
+  })
+
+  test("get the tokens so far and a mask to narrow, all of it copies", async () => {
+    const texts: string[] = []
+    const narrow: LogitsProcessor = (logits, { tokens, promptCount, position, mask }) => {
+      expect(tokens.length).toBe(position)
+      texts.push(textOf(tokens.subarray(promptCount)))
+      for (const [id, value] of logits.entries()) {
+        expect((mask[id >>> 5] >>> (id & 31)) & 1).toBe(value === Number.NEGATIVE_INFINITY ? 0 : 1)
+        if (engine.vocabulary.bytes(id)[0] === 0x61) mask[id >>> 5] &= ~(1 << (id & 31))
+        else mask[id >>> 5] |= 1 << (id & 31)
+      }
+      tokens.fill(0)
+    }
+    const { text } = await engine.generate("?", { regex: "(a|b){6}", processors: [narrow] })
+    expect([text, texts[0], texts.at(-1)?.startsWith("b")]).toEqual(["bbbbbb", "", true])
+    expect((await engine.generate("?", { regex: "a{6}" })).text).toBe("aaaaaa")
+  })
+
+  test("that leave no clear result end their answer with their place, the token and a way out", async () => {
+    const cases: [processor: LogitsProcessor, message: RegExp][] = [
+      [
+        (logits) => void logits.fill(Number.NaN),
+        /^processors\[1\]: it wrote NaN for token \d+ at position \d+/,
+      ],
+      [(logits) => void logits.fill(Number.NEGATIVE_INFINITY), /^processors\[1\]: it forbids all \d+ tokens/],
+      [
+        (_, { mask }) => void mask.fill(0),
+        /^processors\[1\]: it forbids all \d+ tokens .* Leave at least one/,
+      ],
+      [async () => {}, /^processors\[1\]: it returned a promise/],
+    ]
+    for (const [processor, message] of cases) {
+      let calls = 0
+      const counting = () => void calls++
+      const [failed, fine, counted] = await Promise.allSettled([
+        engine.generate("?", { regex: "(a|b){4}", processors: [() => {}, processor] }),
+        engine.generate("?", { regex: "(a|b){4}", seed: 1 }),
+        engine.generate("?", { regex: "[ab]{4}", processors: [counting], seed: 1, forcing: "none" }),
+      ])
+      expect(failed).toMatchObject({ status: "rejected", reason: { name: "SamplingError" } })
+      expect((failed as PromiseRejectedResult).reason.message).toMatch(message)
+      expect([fine.status, counted.status]).toEqual(["fulfilled", "fulfilled"])
+      // One call for each drawn token, although the row beside it failed.
+      expect(calls).toBeLessThanOrEqual(
+        (counted as PromiseFulfilledResult<GenerateResult>).value.tokens.length,
+      )
+    }
   })
 
   test("an error of theirs ends their answer alone, and what is no function is refused", async () => {
