@@ -83,12 +83,13 @@ export { foldFields } from "./fields/fold.ts"
 export { type FieldEvent, type FieldKind, FieldReader } from "./fields/reader.ts"
 export type { DeepPartial } from "./fields/value.ts"
 export { packageFile } from "./files.ts"
+export type { FromSchema } from "./fromschema.ts"
 export { Detokenizer } from "./model/detokenizer.ts"
 export type { ModelProgress } from "./model/hub/pull.ts"
 export type { ModelWork } from "./model/model.ts"
 export type { Message, TemplateOptions } from "./model/template.ts"
 export { type OpenOptions, open } from "./open.ts"
-export type { StandardSchema, ValueOf } from "./schema.ts"
+export type { SchemaPair, SchemaValue, StandardSchema, ValueOf, WrittenOf, WrittenValue } from "./schema.ts"
 export type { SpeculationOptions } from "./speculation/speculation.ts"
 export { StringAutomaton } from "./stops/automaton.ts"
 export { type JsonStatus, JsonWatch } from "./stops/jsonwatch.ts"
@@ -96,5 +97,13 @@ export { StopRegexes } from "./stops/stopregex.ts"
 export { StopStrings, StopWatch } from "./stops/stops.ts"
 export { StopWhen, type StopWhenKind } from "./stops/stopwhen.ts"
 export type { ToolCall, TurnOptions } from "./turn/options.ts"
-export { type RunOptions, type RunResult, type RunTool, tool } from "./turn/run.ts"
+export {
+  type RunOptions,
+  type RunResult,
+  type RunTool,
+  type ToolArguments,
+  type TypedRunOptions,
+  type TypedTool,
+  tool,
+} from "./turn/run.ts"
 export { warmUp } from "./warm/warm.ts"

@@ -2,9 +2,10 @@
  * Converts a caller's constraint options into one compile input, and a text into a typed value.
  *
  * A schema is a raw JSON Schema (object, boolean, or text, which keeps number spelling and key
- * order) or an object with `~standard` (the Standard Schema and Standard JSON Schema interfaces,
- * standardschema.dev). Of the latter the *input* schema is used: the model writes what the
- * validator reads, and converting the *output* schema throws if there are transforms.
+ * order), an object with `~standard` (the Standard Schema and Standard JSON Schema interfaces,
+ * standardschema.dev), or a pair of a JSON Schema and a validator, such as the schemas of the AI
+ * SDK. Of a Standard Schema the *input* schema is used: the model writes what the validator reads,
+ * and converting the *output* schema throws if there are transforms.
  */
 
 import { compileFields } from "../grammar/compiler.ts"
@@ -13,6 +14,7 @@ import { type Fields, OptionError } from "../grammar/options.ts"
 import { isPolicyName, policyWord } from "../grammar/policies.ts"
 import type { Stored } from "../mask/index.ts"
 import { IncompleteError, RequestError, ValidationError, type ValidationIssue } from "./errors.ts"
+import type { FromSchema } from "./fromschema.ts"
 
 /** The members of a Standard Schema that are used here. */
 export interface StandardSchema<Output = unknown> {
@@ -29,6 +31,24 @@ type Validated<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
 
+/**
+ * A JSON Schema with the validator of its values: a Standard Schema that has no JSON Schema of its
+ * own, or a function that returns `{ value }` or `{ issues }`, or, as in the AI SDK, `{ success:
+ * true, value }` or `{ success: false, error }`.
+ */
+export interface SchemaPair<Output = unknown> {
+  readonly jsonSchema: unknown
+  readonly validate?:
+    | StandardSchema<Output>
+    | ((value: unknown) => PairResult<Output> | PromiseLike<PairResult<Output>>)
+    | undefined
+}
+
+type PairResult<Output> =
+  | Validated<Output>
+  | { readonly success: true; readonly value: Output }
+  | { readonly success: false; readonly error: Error }
+
 interface StandardIssue {
   readonly message: string
   readonly path?: readonly unknown[] | undefined
@@ -42,7 +62,10 @@ export type ConstraintInput = GrammarInput | Grammar | Stored
  * model.
  */
 export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "unsatisfiable" | "tokens"> {
-  /** A JSON Schema as value or text, or any object with `~standard`. */
+  /**
+   * A JSON Schema as value or text, any object with `~standard`, or a pair `{ jsonSchema, validate
+   * }`.
+   */
   schema?: unknown
   /** A regular expression that the whole output must match. */
   regex?: string | RegExp
@@ -63,14 +86,42 @@ export interface ConstraintOptions extends Omit<CompileOptions, "surface" | "uns
   constraint?: ConstraintInput
 }
 
-/** The type of `value` that a generation with these options yields. */
-export type ValueOf<Options> = Options extends { schema: StandardSchema<infer Output> }
-  ? Output
-  : Options extends { choice: readonly (infer Option)[] }
-    ? Option
-    : Options extends { schema: unknown } | { jsonObject: true } | { constraint: unknown }
+/** The type of a validated value of a schema in any of its forms. */
+export type SchemaValue<Schema> = unknown extends Schema
+  ? unknown
+  : Schema extends StandardSchema<infer Output> | SchemaPair<infer Output>
+    ? Output
+    : FromSchema<Schema>
+
+/** The type of a value of a schema as it is written, before a validator changes it. */
+export type WrittenValue<Schema> = unknown extends Schema
+  ? unknown
+  : Schema extends { readonly "~standard": { readonly types?: { readonly input: infer Input } | undefined } }
+    ? Input
+    : Schema extends SchemaPair
       ? unknown
-      : Options extends { regex: string | RegExp } | { grammar: string } | { structuralTag: unknown }
+      : FromSchema<Schema>
+
+/** The type of `value` that a generation with these options yields. */
+export type ValueOf<Options> = Options extends { readonly schema: infer Schema }
+  ? SchemaValue<Schema>
+  : TextValueOf<Options>
+
+/** The type of the whole value that a stream with these options writes. */
+export type WrittenOf<Options> = Options extends { readonly schema: infer Schema }
+  ? WrittenValue<Schema>
+  : TextValueOf<Options>
+
+type TextValueOf<Options> = Options extends { readonly choice: readonly (infer Option)[] }
+  ? Option
+  : Options extends { readonly jsonObject: true }
+    ? Record<string, unknown>
+    : Options extends { readonly constraint: unknown }
+      ? unknown
+      : Options extends
+            | { readonly regex: string | RegExp }
+            | { readonly grammar: string }
+            | { readonly structuralTag: unknown }
         ? string
         : undefined
 
@@ -155,15 +206,34 @@ export function readConstraint(options: ConstraintOptions): Constraint | null {
     return make(options.constraint, isJson ? parseJson : asText)
   }
   const { schema } = options
-  if (!isStandard(schema)) return make({ kind: "json", schema }, parseJson)
-  const standard = schema["~standard"]
-  if (!standard.jsonSchema) {
-    throw new TypeError(
-      `schema: the ${standard.vendor} schema cannot be written as JSON Schema; pass { "~standard": { ...schema["~standard"], jsonSchema: { input: () => <JSON Schema> } } }, made by the library's JSON Schema converter`,
+  if (isPair(schema)) {
+    return make({ kind: "json", schema: pairedSchema(schema) }, parseJson, (text) =>
+      validatePair(schema, text),
     )
   }
+  if (!isStandard(schema)) return make({ kind: "json", schema }, parseJson)
+  const standard = schema["~standard"]
+  if (!standard.jsonSchema) throw noConverter(standard.vendor)
   const input = standard.jsonSchema.input({ target: "draft-2020-12" })
   return make({ kind: "json", schema: input }, parseJson, (text) => validateStandard(schema, text))
+}
+
+/** Functions that make the JSON Schema of a library's schemas, by the library's name. */
+const converters: Readonly<Record<string, string>> = {
+  zod: "zodToJsonSchema(schema) of zod-to-json-schema, or import Zod 4, whose schemas convert themselves",
+  valibot: "toJsonSchema(schema) of @valibot/to-json-schema, or toStandardJsonSchema(schema) alone",
+}
+
+function noConverter(vendor: string): TypeError {
+  const converter = converters[vendor] ?? "the library's converter to JSON Schema"
+  const way = "Pass { jsonSchema: <JSON Schema>, validate: schema }, with the JSON Schema from"
+  return new TypeError(`schema: the ${vendor} schema has no JSON Schema of its own. ${way} ${converter}`)
+}
+
+/** Returns the JSON Schema of a pair. Throws TypeError for one that is not there yet. */
+function pairedSchema({ jsonSchema }: SchemaPair): unknown {
+  if (typeof jsonSchema !== "object" || jsonSchema === null || !("then" in jsonSchema)) return jsonSchema
+  throw new TypeError("schema.jsonSchema: it is a promise. Await it, and pass its value")
 }
 
 /** Returns the compiler's options for any constraint. Throws OptionError for an unknown word. */
@@ -196,10 +266,26 @@ async function validateStandard(schema: StandardSchema, text: string): Promise<u
   return result.value
 }
 
+async function validatePair({ validate }: SchemaPair, text: string): Promise<unknown> {
+  if (isStandard(validate)) return validateStandard(validate, text)
+  const value = parseJson(text)
+  if (validate === undefined) return value
+  const result = await validate(value)
+  if (typeof result === "object" && result !== null) {
+    if ("success" in result && !result.success)
+      throw new ValidationError(text, value, [{ message: result.error.message }])
+    if ("issues" in result && result.issues)
+      throw new ValidationError(text, value, result.issues.map(plainIssue))
+    if ("value" in result) return result.value
+  }
+  throw new TypeError("schema.validate: it returned neither { value } nor { issues }")
+}
+
 function plainIssue({ message, path }: StandardIssue): ValidationIssue {
-  const keys = path?.map((part) =>
-    typeof part === "object" && part !== null && "key" in part ? part.key : part,
-  )
+  // ArkType's paths are a class of their own, which `map` would keep.
+  const keys =
+    path &&
+    Array.from(path, (part) => (typeof part === "object" && part !== null && "key" in part ? part.key : part))
   return keys ? { message, path: keys } : { message }
 }
 
@@ -212,6 +298,15 @@ function isStandard(schema: unknown): schema is StandardSchema {
   return (
     (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema
   )
+}
+
+/** Keys of a pair. The last one is a type of the AI SDK that is never set. */
+const pairKeys: readonly string[] = ["jsonSchema", "validate", "_type"]
+
+/** Returns whether it is a pair: a JSON Schema has keywords beside one of the name `jsonSchema`. */
+function isPair(schema: unknown): schema is SchemaPair {
+  if (typeof schema !== "object" || schema === null || !("jsonSchema" in schema)) return false
+  return Object.keys(schema).every((key) => pairKeys.includes(key))
 }
 
 function parseJson(text: string): unknown {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -36,16 +36,34 @@ test.each<[name: string, lib: string[], types: string[]]>([
 ])(
   "types compile without skipLibCheck, with the types of %s",
   async (_, lib, types) => {
-    const compilerOptions = {
-      ...{ target: "es2022", module: "nodenext", lib, types },
-      ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
-    }
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["entries.ts"] }))
-    const faults = await run(process.execPath, [tsc, "-p", folder]).then(
-      () => "",
-      (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
-    )
-    expect(faults).toBe("")
+    expect(await faultsOf("entries.ts", { lib, types, skipLibCheck: false })).toBe("")
   },
   120_000,
 )
+
+test("types of values, events and arguments follow from the schemas of every library", async () => {
+  const packages = ["@valibot", "ai", "arktype", "typebox", "valibot", "zod", "zod3"]
+  for (const name of packages)
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name), "junction")
+  const source = readFileSync(join(root, "test/inference.ts"), "utf8")
+  const imported = source.replace('"../runtime/index.ts"', '"tokenrail"')
+  const options = { lib: ["es2022", "dom"], types: ["node"], skipLibCheck: true }
+  writeFileSync(join(folder, "inference.ts"), imported)
+  expect(await faultsOf("inference.ts", options)).toBe("")
+  // The check can fail: a type that differs is an error.
+  writeFileSync(join(folder, "inference.ts"), imported.replace("is<string>()", "is<number>()"))
+  expect(await faultsOf("inference.ts", options)).toContain("inference.ts")
+}, 120_000)
+
+/** What the compiler says about a file of the folder. */
+async function faultsOf(file: string, options: object): Promise<string> {
+  const compilerOptions = {
+    ...{ target: "es2022", module: "nodenext", strict: true, exactOptionalPropertyTypes: true, noEmit: true },
+    ...options,
+  }
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }))
+  return run(process.execPath, [tsc, "-p", folder]).then(
+    () => "",
+    (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
+  )
+}

@@ -33,11 +33,13 @@ import {
   checkComplete,
   type NoMore,
   readConstraint,
+  type SchemaValue,
   type ValueOf,
+  type WrittenOf,
 } from "../schema.ts"
 import { Drafting } from "../speculation/drafting.ts"
 import type { Speculator } from "../speculation/speculator.ts"
-import { type RunOptions, type RunResult, run } from "../turn/run.ts"
+import { type RunResult, run, type TypedRunOptions } from "../turn/run.ts"
 import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
 import { Admission } from "./admission.ts"
@@ -352,7 +354,7 @@ export class Engine {
    * answer that ran out of budget), ValidationError (the schema's own validator), AbortError,
    * ModelError.
    */
-  async generate<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
+  async generate<const Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompt: Prompt,
     options?: Options,
   ): Promise<GenerateResult<ValueOf<Options>>> {
@@ -396,7 +398,7 @@ export class Engine {
    * result of engine.batch(prompts, options))`, or `await engine.batch(prompts, options)` for all
    * of them. The first failure ends the batch with the error that `generate` would throw.
    */
-  batch<Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
+  batch<const Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
     prompts: Iterable<Prompt>,
     options?: Options,
   ): Batch<ValueOf<Options>> {
@@ -414,9 +416,12 @@ export class Engine {
    * Yields the events of an answer as they come, and after each of them the changes of the values
    * of a JSON text: they open, grow and close. Leaving the loop cancels the request.
    */
-  async *stream(prompt: Prompt, options: GenerateOptions = {}): AsyncGenerator<StreamEvent> {
-    checkRequest(options)
-    const generation = await this.start(prompt, { ...options, fields: options.fields ?? true }).catch(
+  async *stream<const Options extends GenerateOptions & NoMore<Options, GenerateOptions>>(
+    prompt: Prompt,
+    options?: Options,
+  ): AsyncGenerator<StreamEvent<WrittenOf<Options>>> {
+    checkRequest(options ?? {})
+    const generation = await this.start(prompt, { ...options, fields: options?.fields ?? true }).catch(
       (error) => {
         throw reasonOf(inOwnWords(error))
       },
@@ -426,7 +431,8 @@ export class Engine {
       const isLast = event.type === "finish"
       if (!isLast) yield event as GenerationEvent
       const call = event.type === "arguments" ? { call: event.index } : {}
-      for (const field of fields ?? []) yield { choice: event.choice, ...call, ...field }
+      for (const field of fields ?? [])
+        yield { choice: event.choice, ...call, ...field } as StreamEvent<WrittenOf<Options>>
       if (isLast) yield event as GenerationEvent
     }
   }
@@ -567,8 +573,11 @@ export class Engine {
    * no more calls. Rejects as `generate` does, and with RequestError if `maxSteps` is not a valid
    * number of steps.
    */
-  run(prompt: string | readonly Message[], options: RunOptions): Promise<RunResult> {
-    return run(this, prompt, options)
+  run<const Schemas extends Readonly<Record<string, unknown>>, const Schema = unknown>(
+    prompt: string | readonly Message[],
+    options: TypedRunOptions<Schemas, Schema>,
+  ): Promise<RunResult<SchemaValue<Schema>>> {
+    return run(this, prompt, options) as Promise<RunResult<SchemaValue<Schema>>>
   }
 
   /** Returns the compiled constraint, from the cache if possible. Throws GrammarError. */

@@ -63,9 +63,16 @@ export type GenerationEvent =
 
 /**
  * An event that `stream` yields. `call`: index of the call whose arguments contain the value;
- * undefined if the text does.
+ * undefined if the text does. `Value` is the type of the whole value, whose path is "".
  */
-export type StreamEvent = GenerationEvent | ({ choice: number; call?: number } & FieldEvent)
+export type StreamEvent<Value = unknown> =
+  | GenerationEvent
+  | ({ choice: number; call?: number } & Exclude<FieldEvent, { type: "close" }>)
+  | ({ choice: number; call: number } & ClosedEvent)
+  | ({ choice: number; call?: undefined } & ClosedEvent &
+      ({ readonly path: ""; readonly value: Value } | { readonly path: `/${string}` }))
+
+type ClosedEvent = FieldEvent & { type: "close" }
 
 /** Chooses a token in place of the sampler. `logits` is the row alone, shape [V]. */
 export type TakeToken = (logits: Float32Array, row: SampleRow) => SampleResult

@@ -12,28 +12,33 @@ import type { GenerateOptions } from "../engine/request.ts"
 import { generateAliases, generateFields } from "../engine/requestfields.ts"
 import { wrong } from "../errors.ts"
 import type { Message } from "../model/template.ts"
-import { readConstraint, type StandardSchema } from "../schema.ts"
+import { readConstraint, type SchemaValue } from "../schema.ts"
 import type { ToolCall } from "./options.ts"
 
 /** A tool as a function: its description, its arguments' schema, and the function to run. */
 export interface RunTool {
   readonly description?: string
   /**
-   * Schema of the arguments: a JSON Schema, or any object with `~standard`. Default: there are no
-   * arguments.
+   * Schema of the arguments, in any form that `schema` of `generate` may have. Default: there are
+   * no arguments.
    */
   readonly schema?: unknown
   // biome-ignore lint/suspicious/noExplicitAny: the arguments are typed where the tool is written
   execute(args: any): unknown
 }
 
+/** A tool whose arguments have the type of its schema. */
+export interface TypedTool<Schema> {
+  readonly description?: string
+  readonly schema?: Schema
+  execute(args: ToolArguments<Schema>): unknown
+}
+
+/** The type of a tool's arguments; without a schema there are none. */
+export type ToolArguments<Schema> = unknown extends Schema ? Record<string, never> : SchemaValue<Schema>
+
 /** Defines a tool. The type of its arguments follows from its schema. */
-export function tool<Args>(
-  made: Omit<RunTool, "schema" | "execute"> & {
-    readonly schema: StandardSchema<Args>
-    execute(args: Args): unknown
-  },
-): RunTool {
+export function tool<const Schema>(made: TypedTool<Schema>): RunTool {
   return made
 }
 
@@ -42,6 +47,12 @@ export interface RunOptions extends Omit<GenerateOptions, "tools" | "n"> {
   readonly tools: Readonly<Record<string, RunTool>>
   /** Maximum number of the model's turns; the last one may not call. Default 8. */
   readonly maxSteps?: number
+}
+
+/** Options of a run, with the schemas of its tools and of its answer as types. */
+export interface TypedRunOptions<Schemas, Schema> extends Omit<RunOptions, "tools" | "schema"> {
+  readonly tools: { readonly [Name in keyof Schemas]: TypedTool<Schemas[Name]> }
+  schema?: Schema
 }
 
 const { n: _, ...loopFields } = generateFields
@@ -58,7 +69,7 @@ const toolFields = {
 } as const satisfies Fields<RunTool>
 
 /** The last answer, with the conversation that led to it. */
-export interface RunResult extends GenerateResult {
+export interface RunResult<Value = unknown> extends GenerateResult<Value> {
   /** The conversation with all calls, results and the answer. */
   readonly messages: readonly Message[]
   readonly steps: number

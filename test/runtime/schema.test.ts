@@ -70,8 +70,29 @@ describe("one constraint", () => {
   test("a function with ~standard is a schema too; one without a converter is named", () => {
     const callable = Object.assign(() => {}, standard({}))
     expect(readConstraint({ schema: callable })?.input).toEqual({ kind: "json", schema: { type: "object" } })
-    expect(() => readConstraint({ schema: standard({ vendor: "valibot", jsonSchema: undefined }) })).toThrow(
-      /valibot .* converter/,
+    const refusals: [vendor: string, names: RegExp][] = [
+      ["valibot", /^schema: the valibot schema .*toJsonSchema\(schema\) of @valibot\/to-json-schema/],
+      ["zod", /^schema: the zod schema .*zod-to-json-schema, or import Zod 4/],
+      ["other", /^schema: the other schema .*the library's converter/],
+    ]
+    for (const [vendor, names] of refusals)
+      expect(() => readConstraint({ schema: standard({ vendor, jsonSchema: undefined }) })).toThrow(names)
+  })
+
+  test("a pair of a JSON Schema and a validator is a schema; JSON Schemas have other keywords", () => {
+    const inputOf = (schema: unknown) => readConstraint({ schema })?.input
+    const object = { type: "object" }
+    const validate = (value: unknown) => ({ value })
+    for (const pair of [
+      { jsonSchema: object },
+      { jsonSchema: object, validate },
+      { jsonSchema: object, _type: 0 },
+    ])
+      expect(inputOf(pair)).toEqual({ kind: "json", schema: object })
+    const plain = { type: "object", jsonSchema: true }
+    expect(inputOf(plain)).toEqual({ kind: "json", schema: plain })
+    expect(() => inputOf({ jsonSchema: Promise.resolve(object) })).toThrow(
+      /^schema.jsonSchema: it is a promise/,
     )
   })
 })
@@ -101,11 +122,26 @@ describe("values", () => {
     })
   })
 
+  test("a pair's validator: a Standard Schema, a result of either form, or none", async () => {
+    const values = (validate: unknown) =>
+      readConstraint({ schema: { jsonSchema: {}, validate } })!.validate('{"a":1}')
+    expect(await values(undefined)).toEqual({ a: 1 })
+    expect(await values(async () => ({ value: 2 }))).toBe(2)
+    expect(await values(() => ({ success: true, value: 3 }))).toBe(3)
+    expect(await values(standard({ validate: () => ({ value: 4 }) }))).toBe(4)
+    const issues = [{ message: "too small", path: ["a"] }]
+    await expect(values(() => ({ issues }))).rejects.toMatchObject({ name: "ValidationError", issues })
+    const failed = values(() => ({ success: false, error: new Error("too small") }))
+    await expect(failed).rejects.toMatchObject({ name: "ValidationError", text: '{"a":1}', value: { a: 1 } })
+    await expect(values(() => ({}))).rejects.toThrow(/^schema.validate: it returned neither/)
+    await expect(values(() => 5)).rejects.toThrow(/^schema.validate: it returned neither/)
+  })
+
   test("types follow the option", () => {
     expectTypeOf<ValueOf<{ schema: StandardSchema<{ a: number }> }>>().toEqualTypeOf<{ a: number }>()
     expectTypeOf<ValueOf<{ choice: readonly ("yes" | "no")[] }>>().toEqualTypeOf<"yes" | "no">()
     expectTypeOf<ValueOf<{ regex: RegExp }>>().toEqualTypeOf<string>()
-    expectTypeOf<ValueOf<{ schema: { type: "object" } }>>().toEqualTypeOf<unknown>()
+    expectTypeOf<ValueOf<{ schema: { type: "object" } }>>().toEqualTypeOf<Record<string, unknown>>()
     expectTypeOf<ValueOf<{ temperature: number }>>().toEqualTypeOf<undefined>()
   })
 })
