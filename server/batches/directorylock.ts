@@ -1,24 +1,180 @@
 /**
- * Keeps two servers from running the same batches: one of them holds the directory.
+ * Keeps two processes from running the same batches: one of them holds the directory.
  *
- * On Linux the lock is a socket without a file, which the system removes with its process, however
- * that ends. A file would survive a process that is killed. Other systems have no such socket, and
- * there is no lock.
+ * The file `lock` names its holder, who writes it anew every two seconds. It is removed at the end
+ * of the process; a process that is killed leaves it. Then the next one may take the directory:
+ *
+ * - at once, if the holder was on the same machine. On Linux a holder also has a socket without a
+ *   file, which the system removes with its process, however that ends;
+ * - after ten seconds in which the file has not changed, if the holder was elsewhere, such as in
+ *   another container with the same volume. No clocks are compared, since they may differ.
+ *
+ * A holder that finds another name in the file has been suspended for so long that it lost the
+ * directory. It reports this and stops writing.
  */
-import { createHash } from "node:crypto"
-import { realpathSync } from "node:fs"
-import { createServer } from "node:net"
+import { createHash, randomUUID } from "node:crypto"
+import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { readFile, rename, writeFile } from "node:fs/promises"
+import { createServer, type Server } from "node:net"
+import { join } from "node:path"
 
-/** Takes the directory for this process. Rejects if another process has it. */
-export async function lockDirectory(directory: string): Promise<void> {
-  if (process.platform !== "linux") return
-  const name = createHash("sha256").update(realpathSync(directory)).digest("hex").slice(0, 32)
+export interface LockOptions {
+  /** Milliseconds between two writes of the holder. */
+  beatMs?: number
+  /** Milliseconds without a write after which a holder elsewhere counts as ended. */
+  staleMs?: number
+  /** Called when another process has taken the directory. */
+  lost?: () => void
+}
+
+/** Directories of this process. A second application of the process may use them too. */
+const held = new Set<string>()
+
+/** Takes the directory, which exists, for this process. Rejects if another process has it. */
+export async function lockDirectory(directory: string, options: LockOptions = {}): Promise<void> {
+  const { beatMs = 2_000, staleMs = 10_000, lost } = options
+  const path = realpathSync(directory)
+  if (held.has(path)) return
+  held.add(path)
+  try {
+    const socket = await takeSocket(path)
+    const file = join(path, "lock")
+    const holder = { id: randomUUID(), machine: machine() }
+    let beat = 0
+    // All texts have one length, so that a write needs no more room on the disk.
+    const text = (): string => JSON.stringify({ ...holder, beat: String(beat++).padStart(12, "0") })
+    try {
+      await takeFile(file, text, { holder, hasSocket: socket !== null, beatMs, staleMs })
+    } catch (error) {
+      socket?.close()
+      throw error
+    }
+    keep(file, text, { id: holder.id, beatMs, lost })
+  } catch (error) {
+    held.delete(path)
+    throw error
+  }
+}
+
+interface Holder {
+  id: string
+  machine: string
+}
+
+interface TakeOptions {
+  holder: Holder
+  /** Whether no process of this machine has the directory. */
+  hasSocket: boolean
+  beatMs: number
+  staleMs: number
+}
+
+/** Writes the file, if it is not there or its holder has ended. */
+async function takeFile(
+  file: string,
+  text: () => string,
+  { holder, hasSocket, beatMs, staleMs }: TakeOptions,
+): Promise<void> {
+  try {
+    await writeFile(file, text(), { flag: "wx" })
+    return
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
+  const before = await readFile(file, "utf8").catch(() => "")
+  const hasEnded = hasSocket && holderOf(before)?.machine === holder.machine
+  if (!hasEnded) await unchanged(file, before, { beatMs, staleMs })
+  const own = `${file}.${holder.id}`
+  await writeFile(own, text())
+  await rename(own, file)
+  // Of two processes that take it at the same time, the last one has it.
+  await pause(hasEnded ? 0 : beatMs / 2)
+  if (holderOf(await readFile(file, "utf8"))?.id !== holder.id) throw new DirectoryInUseError()
+}
+
+/** Resolves when the file has not changed for `staleMs`. Rejects if it changes. */
+async function unchanged(
+  file: string,
+  before: string,
+  { beatMs, staleMs }: { beatMs: number; staleMs: number },
+): Promise<void> {
+  for (let waited = 0; waited < staleMs; waited += beatMs / 2) {
+    await pause(beatMs / 2)
+    if ((await readFile(file, "utf8").catch(() => "")) !== before) throw new DirectoryInUseError()
+  }
+}
+
+/** Writes the file again and again, and removes it at the end of the process. */
+function keep(
+  file: string,
+  text: () => string,
+  { id, beatMs, lost }: { id: string; beatMs: number; lost: (() => void) | undefined },
+): void {
+  const isOwn = (): boolean => {
+    try {
+      return holderOf(readFileSync(file, "utf8"))?.id === id
+    } catch {
+      return false
+    }
+  }
+  const timer = setInterval(() => {
+    if (isOwn()) {
+      try {
+        writeFileSync(file, text(), { flag: "r+" })
+      } catch {
+        // The next write may succeed.
+      }
+      return
+    }
+    clearInterval(timer)
+    lost?.()
+  }, beatMs)
+  timer.unref()
+  process.once("exit", () => {
+    if (isOwn()) rmSync(file, { force: true })
+  })
+}
+
+/** Returns the server that holds the socket of a directory; null if the system has no such sockets. */
+async function takeSocket(path: string): Promise<Server | null> {
+  if (process.platform !== "linux") return null
+  const name = createHash("sha256").update(path).digest("hex").slice(0, 32)
   const server = createServer()
   server.unref()
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      reject(error.code === "EADDRINUSE" ? new Error("another server uses it") : error)
+      reject(error.code === "EADDRINUSE" ? new DirectoryInUseError() : error)
     })
     server.listen(`\0tokenrail-${name}`, resolve)
   })
+  return server
+}
+
+/** Names what shares sockets without a file: a boot of a machine, and its network namespace. */
+function machine(): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()
+    return `${boot} ${readlinkSync("/proc/self/ns/net")}`
+  } catch {
+    return randomUUID()
+  }
+}
+
+function holderOf(text: string): Holder | null {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Another process has the directory. */
+export class DirectoryInUseError extends Error {
+  constructor() {
+    super("another server uses it")
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }

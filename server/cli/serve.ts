@@ -128,7 +128,7 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
     // A signal may have come while the model was loading. No request is running that would have to
     // end.
     if (io.signal.aborted) return Exit.Ok
-    const batches = await openData(flags.dataDir)
+    const batches = await openData(flags.dataDir, log)
     const app = createApp(engine, {
       apiKeys,
       cors: flags.cors,
@@ -164,11 +164,15 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
 }
 
 /** Opens the directory of files and batches, so that a wrong one is reported at the start. */
-async function openData(directory: string | undefined): Promise<DirectoryStore | null> {
+async function openData(directory: string | undefined, log: Log): Promise<DirectoryStore | null> {
   if (directory === undefined) return null
+  const lost = (): void => {
+    log.error({}, `--data-dir ${directory}: another server has taken it, so this one ends`)
+    process.kill(process.pid, "SIGTERM")
+  }
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    await lockDirectory(directory)
+    await lockDirectory(directory, { lost })
     return await DirectoryStore.open(directory)
   } catch (error) {
     throw new UsageError(`--data-dir ${directory}: ${(error as Error).message}`)

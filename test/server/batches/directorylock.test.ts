@@ -1,26 +1,94 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { lockDirectory } from "../../../server/batches/directorylock.ts"
+import { openBatches } from "../../../server/batches/service.ts"
+import { defaultBodyLimits, HeldBytes } from "../../../server/http/body.ts"
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "tokenrail-lock-"))
+  folders.push(folder)
+  return folder
+}
+
+/** Locks the folder in another process, and runs `then` there. */
+function lockElsewhere(folder: string, then: string) {
+  const program = `
+    import { lockDirectory } from "./dist/server/batches/directorylock.js"
+    await lockDirectory(${JSON.stringify(folder)})
+    ${then}`
+  return spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" })
+}
 
 test.runIf(process.platform === "linux")(
   "a directory is locked by one process, until that ends",
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), "tokenrail-lock-"))
+    const folder = newFolder()
     symlinkSync(folder, `${folder}-link`)
-    const lock = (then: string) => {
-      const program = `
-      import { lockDirectory } from "./dist/server/batches/directorylock.js"
-      await lockDirectory(${JSON.stringify(`${folder}-link`)})
-      ${then}`
-      return spawnSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" })
-    }
-    expect(lock("process.kill(process.pid, 'SIGKILL')").signal).toBe("SIGKILL")
+    folders.push(`${folder}-link`)
+    expect(lockElsewhere(`${folder}-link`, "process.kill(process.pid, 'SIGKILL')").signal).toBe("SIGKILL")
+    expect(existsSync(join(folder, "lock"))).toBe(true)
     await lockDirectory(folder)
-    expect(lock("").stderr).toContain("another server uses it")
-    rmSync(folder, { recursive: true })
-    rmSync(`${folder}-link`)
+    expect(lockElsewhere(`${folder}-link`, "").stderr).toContain("another server uses it")
   },
 )
+
+test("a process that ends by itself removes its lock", () => {
+  const folder = newFolder()
+  expect(lockElsewhere(folder, "").status).toBe(0)
+  expect(existsSync(join(folder, "lock"))).toBe(false)
+})
+
+/** What a holder in another container writes: it shares no socket with this process. */
+const foreign = (beat: number) => JSON.stringify({ id: "other", machine: "elsewhere", beat })
+const quick = { beatMs: 20, staleMs: 100 }
+
+test("a holder elsewhere that writes on has the directory", async () => {
+  const folder = newFolder()
+  const file = join(folder, "lock")
+  let beat = 0
+  writeFileSync(file, foreign(beat))
+  const timer = setInterval(() => writeFileSync(file, foreign(++beat)), 5)
+  await expect(lockDirectory(folder, quick)).rejects.toThrow("another server uses it")
+  clearInterval(timer)
+})
+
+test("a holder elsewhere that writes no more has ended", async () => {
+  const folder = newFolder()
+  const file = join(folder, "lock")
+  writeFileSync(file, foreign(0))
+  await lockDirectory(folder, quick)
+  expect(JSON.parse(readFileSync(file, "utf8")).id).not.toBe("other")
+})
+
+test("a holder whose directory was taken reports it, and leaves the other's lock alone", async () => {
+  const folder = newFolder()
+  const file = join(folder, "lock")
+  const lost = new Promise<void>((resolve) => {
+    void lockDirectory(folder, { ...quick, lost: resolve }).then(() => writeFileSync(file, foreign(7)))
+  })
+  await lost
+  expect(readFileSync(file, "utf8")).toBe(foreign(7))
+})
+
+test("an application whose directory is in use refuses files and batches with 503", async () => {
+  const folder = newFolder()
+  const file = join(folder, "lock")
+  let beat = 0
+  writeFileSync(file, foreign(beat))
+  const timer = setInterval(() => writeFileSync(file, foreign(++beat)), 5)
+  const limits = { ...defaultBodyLimits }
+  const opened = openBatches({
+    ...{ store: folder, apiKeys: [], answer: () => new Response(), slots: () => 1, model: "m" },
+    ...{ bodyLimits: limits, held: new HeldBytes(limits) },
+  })
+  await expect(opened).rejects.toMatchObject({ code: "overloaded" })
+  clearInterval(timer)
+})
