@@ -8,6 +8,7 @@ export type {
   BatchError,
   BatchStatus,
   BatchStore,
+  BatchUsage,
   FileFields,
   Outcome,
   Outcomes,

@@ -589,6 +589,11 @@ export class Engine {
     return { grammar, report }
   }
 
+  /** Whether `close` has been called, so that no request is answered any more. */
+  get isClosed(): boolean {
+    return this.isClosing
+  }
+
   /**
    * Whether the engine is dead: the model is lost, or no step has ended for 30 s although there is
    * work.

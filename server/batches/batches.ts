@@ -4,7 +4,7 @@ import { type BodyLimits, type HeldBytes, parseBody, readBytes } from "../http/b
 import { oldestFirst, pageOf, pageQuery } from "../http/pages.ts"
 import { quote } from "../http/quote.ts"
 import { readMetadata } from "../openai/responses/fields.ts"
-import { findFile } from "./files.ts"
+import { findFile, readExpiry } from "./files.ts"
 import { batchEndpoints } from "./lines.ts"
 import type { BatchRunner } from "./runner.ts"
 import { type BatchStore, newId, nowSeconds, type StoredBatch, windowSeconds } from "./store.ts"
@@ -15,11 +15,13 @@ export interface BatchContext {
   runner: BatchRunner
   bodyLimits: BodyLimits
   held: HeldBytes
+  /** The name of the model. */
+  model: string
 }
 
 /** Creates a batch and begins it. Rejects with `Refusal`. */
 export async function createBatch(
-  { store, runner, bodyLimits, held }: BatchContext,
+  { store, runner, bodyLimits, held, model }: BatchContext,
   request: Request,
   owner: string,
 ): Promise<Response> {
@@ -30,7 +32,8 @@ export async function createBatch(
   } finally {
     held.give(bytes.length)
   }
-  const { input_file_id: inputId, endpoint, completion_window: window, metadata, ...rest } = value
+  const { input_file_id: inputId, endpoint, completion_window: window, metadata, ...others } = value
+  const { output_expires_after: outputExpiry, ...rest } = others
   for (const name of ["input_file_id", "endpoint", "completion_window"]) {
     if (value[name] === undefined) throw missing(name)
   }
@@ -45,6 +48,8 @@ export async function createBatch(
     endpoint: String(endpoint),
     input_file_id: inputId,
     metadata: metadata == null ? null : readMetadata(metadata),
+    output_expires_seconds: readExpiry(outputExpiry, "output_expires_after"),
+    model,
   }
   const { purpose } = await findFile(store, inputId, owner, "input_file_id")
   if (purpose !== "batch") {
@@ -94,7 +99,7 @@ async function findBatch(store: BatchStore, id: string, owner: string): Promise<
 
 function newBatch(
   owner: string,
-  fields: Pick<StoredBatch, "endpoint" | "input_file_id" | "metadata">,
+  fields: Pick<StoredBatch, "endpoint" | "input_file_id" | "metadata" | "output_expires_seconds" | "model">,
 ): StoredBatch {
   const created = nowSeconds()
   return {
@@ -107,6 +112,6 @@ function newBatch(
   }
 }
 
-function described({ owner: _, ...batch }: StoredBatch): object {
+function described({ owner: _, output_expires_seconds: __, ...batch }: StoredBatch): object {
   return batch
 }

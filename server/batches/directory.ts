@@ -15,11 +15,14 @@ import {
   type BatchStore,
   type FileFields,
   newId,
+  noTokens,
   nowSeconds,
   type Outcomes,
   type StoredBatch,
   type StoredFile,
+  sumOf,
 } from "./store.ts"
+import { usageOf } from "./usage.ts"
 
 export class DirectoryStore implements BatchStore {
   private readonly directory: string
@@ -97,10 +100,14 @@ export class DirectoryStore implements BatchStore {
     return [...this.batches.values()]
   }
 
-  async openOutcomes({ id, owner }: StoredBatch): Promise<Outcomes> {
+  async openOutcomes({ id, owner, output_expires_seconds }: StoredBatch): Promise<Outcomes> {
     const done = new Set<string>()
     const ids = outcomeIds(id)
-    const found = (customId: string) => done.add(customId)
+    let usage = noTokens
+    const found = (customId: string, text: string): void => {
+      done.add(customId)
+      usage = sumOf(usage, usageOf(text) ?? noTokens)
+    }
     const logs = [
       await OutcomeLog.open(this.contentPath(ids[0]), found),
       await OutcomeLog.open(this.contentPath(ids[1]), found),
@@ -113,12 +120,16 @@ export class DirectoryStore implements BatchStore {
       }
       const filename = `${id}_${kind}.jsonl`
       const fields = { owner, filename, purpose: "batch_output" }
-      await this.describe({ id: fileId, bytes: log.size, created_at: nowSeconds(), ...fields })
+      const expiry = output_expires_seconds && { expires_after_seconds: output_expires_seconds }
+      await this.describe({ id: fileId, bytes: log.size, created_at: nowSeconds(), ...fields, ...expiry })
       return fileId
     }
     return {
       get counts() {
         return { completed: output.count, failed: errors.count }
+      },
+      get usage() {
+        return usage
       },
       claim: (customId) => !done.has(customId),
       append: async (outcomes) => {
@@ -132,7 +143,7 @@ export class DirectoryStore implements BatchStore {
             own.set(each.customId, each.text)
           }
           await log.append([...own.values()])
-          for (const customId of own.keys()) done.add(customId)
+          for (const [customId, text] of own) found(customId, text)
         }
       },
       finish: async () => ({

@@ -2,7 +2,15 @@
 import { invalid, missing, Refusal, unsupported } from "../errors.ts"
 import { oldestFirst, pageOf, pageQuery } from "../http/pages.ts"
 import { quote } from "../http/quote.ts"
-import { type BatchStore, isOpenBatch, maxFileBytes, type StoredFile } from "./store.ts"
+import { isFields } from "../openai/request/wire.ts"
+import {
+  type BatchStore,
+  expirySeconds,
+  isExpired,
+  isOpenBatch,
+  maxFileBytes,
+  type StoredFile,
+} from "./store.ts"
 import { readUpload } from "./upload.ts"
 
 const purposes = ["assistants", "batch", "fine-tune", "vision", "user_data", "evals"]
@@ -11,16 +19,54 @@ const purposes = ["assistants", "batch", "fine-tune", "vision", "user_data", "ev
 export async function createFile(store: BatchStore, request: Request, owner: string): Promise<Response> {
   const { filename, content, fields } = await readUpload(request, maxFileBytes)
   const file = await store.putFile(content, async () => {
-    const { purpose, ...rest } = await fields
+    const {
+      purpose,
+      "expires_after[anchor]": anchor,
+      "expires_after[seconds]": seconds,
+      ...rest
+    } = await fields
     if (purpose === undefined) throw missing("purpose")
     if (!purposes.includes(purpose)) {
       throw invalid("purpose", `is ${quote(purpose)}, it must be ${purposes.join(" or ")}`)
     }
     const [unknown] = Object.keys(rest)
     if (unknown !== undefined) throw unsupported(unknown, "is not offered for files", "Leave it out")
-    return { owner, filename, purpose }
+    if (anchor === undefined && seconds === undefined) return { owner, filename, purpose }
+    // A form has texts only.
+    const number = /^\d+$/.test(seconds ?? "") ? Number(seconds) : seconds
+    const expires_after_seconds = readExpiry({ anchor, seconds: number }, "expires_after")
+    return { owner, filename, purpose, expires_after_seconds }
   })
+  await removeExpired(store)
   return Response.json(described(file))
+}
+
+/**
+ * Returns the seconds of OpenAI's `{anchor: "created_at", seconds}`; undefined if `value` is null.
+ * Throws `Refusal`.
+ */
+export function readExpiry(value: unknown, field: string): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isFields(value))
+    throw invalid(field, "must be an object", 'Send {"anchor": "created_at", "seconds": …}')
+  const { anchor, seconds, ...rest } = value
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw invalid(field, `: unknown key ${quote(unknown)}`)
+  if (anchor !== "created_at")
+    throw invalid(`${field}.anchor`, `is ${quote(anchor)}, it must be "created_at"`)
+  const { least, most } = expirySeconds
+  if (typeof seconds !== "number" || !Number.isInteger(seconds) || seconds < least || seconds > most) {
+    throw invalid(`${field}.seconds`, `: ${quote(seconds)} is not a whole number from ${least} to ${most}`)
+  }
+  return seconds
+}
+
+/** Deletes expired files, but for the inputs of batches that have not ended. */
+export async function removeExpired(store: BatchStore): Promise<void> {
+  const expired = (await store.listFiles()).filter(isExpired)
+  if (expired.length === 0) return
+  const read = new Set((await store.listBatches()).filter(isOpenBatch).map((batch) => batch.input_file_id))
+  for (const { id } of expired) if (!read.has(id)) await store.deleteFile(id)
 }
 
 /** Replies with a page of the owner's files, the latest first unless the query says otherwise. */
@@ -28,7 +74,7 @@ export async function listFiles(store: BatchStore, request: Request, owner: stri
   const query = pageQuery(request, { limit: 10_000, most: 10_000 })
   const purpose = new URL(request.url).searchParams.get("purpose")
   const own = (await store.listFiles()).filter(
-    (file) => file.owner === owner && (purpose === null || file.purpose === purpose),
+    (file) => file.owner === owner && !isExpired(file) && (purpose === null || file.purpose === purpose),
   )
   return pageOf(oldestFirst(own), query, described)
 }
@@ -71,12 +117,20 @@ export async function findFile(
   param = "file_id",
 ): Promise<StoredFile> {
   const file = await store.getFile(id)
-  if (file?.owner === owner) return file
+  if (file?.owner === owner && !isExpired(file)) return file
   throw new Refusal("not_found", `there is no file ${quote(id)}`, { param })
 }
 
-function described({ owner: _, id, ...file }: StoredFile): { id: string } {
-  return { id, object: "file", ...file, status: "processed" } as { id: string }
+/** A file as it is on the wire. */
+interface WireFile {
+  id: string
+  object: "file"
+  [field: string]: unknown
+}
+
+function described({ owner: _, id, expires_after_seconds: seconds, ...file }: StoredFile): WireFile {
+  const expiry = seconds !== undefined && { expires_at: file.created_at + seconds }
+  return { id, object: "file", ...file, ...expiry, status: "processed" }
 }
 
 /** Returns a stream that opens the content when it is first read: the reply to HEAD never is. */

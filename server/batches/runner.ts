@@ -11,7 +11,8 @@
  * and runs again after a restart.
  */
 import { toHttpError } from "../errors.ts"
-import { type BatchLine, checkInput, readInput } from "./lines.ts"
+import { type Answer, answerLine, Gate, pause, Recorder, runLines, StoppedError } from "./answering.ts"
+import { checkInput, readInput } from "./lines.ts"
 import {
   type BatchError,
   type BatchStore,
@@ -24,14 +25,13 @@ import {
   type StoredBatch,
 } from "./store.ts"
 
-/** Answers a request of a batch. */
-type Answer = (request: Request) => Response | Promise<Response>
-
 export interface RunnerOptions {
   store: BatchStore
   answer: Answer
   /** Returns the number of lines that may be under way at once. */
   slots: () => number
+  /** Returns whether this process answers no more requests, so that trying again is in vain. */
+  isOver?: () => boolean
   /** Returns the API key of an owner, null if it needs none, undefined if it is not known. */
   keyOf: (owner: string) => string | null | undefined
   /** Receives messages for the log. */
@@ -44,6 +44,8 @@ export interface RunnerOptions {
 interface Running {
   outcomes: Outcomes | null
   readonly control: AbortController
+  /** Whether it waits for room on the disk. */
+  isDiskFull: boolean
 }
 
 export class BatchRunner {
@@ -74,15 +76,20 @@ export class BatchRunner {
       const { id, owner } = batch
       if (!isOpenBatch(batch) || this.running.has(id) || this.stuck.has(id)) continue
       if (this.options.keyOf(owner) === undefined) continue
-      this.running.set(id, { outcomes: null, control: new AbortController() })
+      this.running.set(id, { outcomes: null, control: new AbortController(), isDiskFull: false })
       void this.run(id)
     }
   }
 
-  /** Returns the batch with the counts of this moment. */
+  /** Returns the batch with its state of this moment. */
   present(batch: StoredBatch): StoredBatch {
-    const counts = this.running.get(batch.id)?.outcomes?.counts
-    return counts ? { ...batch, request_counts: { ...batch.request_counts, ...counts } } : batch
+    const { outcomes, isDiskFull = false } = this.running.get(batch.id) ?? {}
+    return {
+      ...batch,
+      ...(outcomes && { request_counts: { ...batch.request_counts, ...outcomes.counts } }),
+      ...(outcomes?.usage && { usage: outcomes.usage }),
+      ...(isDiskFull && { errors: { object: "list", data: [diskFull] } }),
+    }
   }
 
   /**
@@ -112,7 +119,8 @@ export class BatchRunner {
       await this.finish(batch, outcomes)
     } catch (error) {
       log?.(`batch ${id}: ${(error as Error).message}`)
-      await this.failed(id, error, running.outcomes)
+      if (error instanceof StoppedError) this.stuck.add(id)
+      else await this.failed(id, error, running.outcomes)
     } finally {
       await running.outcomes?.close().catch(({ message }: Error) => log?.(`batch ${id}: ${message}`))
       this.running.delete(id)
@@ -140,7 +148,7 @@ export class BatchRunner {
 
   /** Runs the lines without an outcome, until all have one, or it is cancelled or expires. */
   private async answerAll(batch: StoredBatch, outcomes: Outcomes, cancelled: AbortSignal): Promise<void> {
-    const { store, answer, keyOf } = this.options
+    const { store, answer, keyOf, isOver } = this.options
     const leftMs = (batch.expires_at - nowSeconds()) * 1000
     if (batch.status !== "in_progress" || leftMs <= 0) return
     const recorder = new Recorder((group) => this.patiently(() => outcomes.append(group), batch.id))
@@ -150,7 +158,7 @@ export class BatchRunner {
       signal: AbortSignal.any([cancelled, AbortSignal.timeout(leftMs)]),
       claim: (customId) => outcomes.claim(customId),
       answer: (line, number, signal) =>
-        answerLine(line, { id: requestId(batch, number), key, signal }, answer),
+        answerLine(line, { id: requestId(batch, number), key, signal, isOver }, answer),
       record: (outcome) => recorder.add(outcome),
     })
   }
@@ -176,6 +184,7 @@ export class BatchRunner {
       status: ending,
       [`${ending}_at`]: nowSeconds(),
       request_counts: { ...now.request_counts, ...outcomes.counts },
+      ...(outcomes.usage && { usage: outcomes.usage }),
       output_file_id: outputFileId,
       error_file_id: errorFileId,
     }))
@@ -210,7 +219,8 @@ export class BatchRunner {
       await this.patientlyChange(id, (now) => {
         if (!isOpenBatch(now)) return now
         const counts = { ...now.request_counts, ...outcomes?.counts }
-        return { ...failedBatch(now, [failure]), request_counts: counts, ...kept }
+        const usage = outcomes?.usage && { usage: outcomes.usage }
+        return { ...failedBatch(now, [failure]), request_counts: counts, ...usage, ...kept }
       })
     } catch {
       this.stuck.add(id)
@@ -236,18 +246,31 @@ export class BatchRunner {
 
   /** Does something, if need be again until the disk has room for it. */
   private async patiently<T>(act: () => Promise<T>, id: string): Promise<T> {
-    const { retryMs = 5_000, log } = this.options
+    const { retryMs = 5_000, log, isOver } = this.options
+    const running = this.running.get(id)
     for (let isFirst = true; ; isFirst = false) {
       try {
-        return await act()
+        const result = await act()
+        if (running) running.isDiskFull = false
+        return result
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException
         if (code !== "ENOSPC" && code !== "EDQUOT") throw error
         if (isFirst) log?.(`batch ${id} waits: the disk is full`)
+        if (running) running.isDiskFull = true
         await pause(retryMs)
+        if (isOver?.()) throw new StoppedError("the engine is closed")
       }
     }
   }
+}
+
+/** Told while a batch waits; it goes on by itself when there is room. */
+const diskFull: BatchError = {
+  code: "disk_full",
+  message: "The server's disk is full. The batch waits until there is room.",
+  param: null,
+  line: null,
 }
 
 const expired = {
@@ -278,199 +301,4 @@ async function current(store: BatchStore, id: string): Promise<StoredBatch> {
   const batch = await store.getBatch(id)
   if (batch === undefined) throw new Error("it is no longer stored")
   return batch
-}
-
-interface LineOptions {
-  gate: Gate
-  signal: AbortSignal
-  claim: Outcomes["claim"]
-  /** Answers the line with this number among the requests, from 1; null if the signal fired. */
-  answer: (line: BatchLine, number: number, signal: AbortSignal) => Promise<Outcome | null>
-  /** Resolves when the outcome is durable. */
-  record: (outcome: Outcome) => Promise<void>
-}
-
-/** Maximum outcomes that are being recorded; while there are as many, no further line begins. */
-const maxUnrecorded = 256
-
-/**
- * Answers the lines that can be claimed, as many at once as the gate lets through. Rejects with the
- * first error, also of `lines`, when the lines under way have ended.
- */
-export async function runLines(lines: AsyncIterable<BatchLine>, options: LineOptions): Promise<void> {
-  const { gate, signal, claim, answer, record } = options
-  const underWay = new Set<Promise<void>>()
-  const control = new AbortController()
-  const stop = (): void => control.abort()
-  signal.addEventListener("abort", stop, { once: true })
-  if (signal.aborted) stop()
-  let failure: unknown
-  let unrecorded = 0
-  const run = async (line: BatchLine, number: number): Promise<void> => {
-    let outcome: Outcome | null
-    try {
-      outcome = await answer(line, number, control.signal)
-    } finally {
-      gate.leave()
-    }
-    if (!outcome) return
-    unrecorded++
-    await record(outcome)
-    unrecorded--
-  }
-  let number = 0
-  const fail = (error: unknown): void => {
-    failure ??= error
-  }
-  try {
-    for await (const line of lines) {
-      number++
-      if (!(await claim(line.customId))) continue
-      await gate.enter()
-      while (unrecorded >= maxUnrecorded && failure === undefined) await Promise.race(underWay)
-      if (signal.aborted || failure !== undefined) {
-        gate.leave()
-        break
-      }
-      const ran: Promise<void> = run(line, number)
-        .catch(fail)
-        .finally(() => underWay.delete(ran))
-      underWay.add(ran)
-    }
-  } catch (error) {
-    fail(error)
-  }
-  await Promise.all(underWay)
-  signal.removeEventListener("abort", stop)
-  if (failure !== undefined) throw failure
-}
-
-interface LineRequest {
-  /** The id of the line's outcome. */
-  id: string
-  key: string | null
-  signal: AbortSignal
-}
-
-/** Statuses of temporary failures. */
-const temporary = new Set([429, 503])
-
-/** Answers one line. Resolves to null if the signal fires before its reply is complete. */
-export async function answerLine(
-  line: BatchLine,
-  { id, key, signal }: LineRequest,
-  answer: Answer,
-): Promise<Outcome | null> {
-  const headers = {
-    "content-type": "application/json",
-    ...(key !== null && { authorization: `Bearer ${key}` }),
-  }
-  for (;;) {
-    if (signal.aborted) return null
-    // Requests listen to a signal until they are collected, so each gets one of its own.
-    const own = new AbortController()
-    const stop = (): void => own.abort()
-    signal.addEventListener("abort", stop, { once: true })
-    const init = { method: "POST", headers, body: line.body, signal: own.signal }
-    const response = await answer(new Request(`http://localhost${line.url}`, init))
-    const text = await response.text()
-    signal.removeEventListener("abort", stop)
-    if (signal.aborted) return null
-    if (temporary.has(response.status)) {
-      await pause(Number(response.headers.get("retry-after-ms") ?? 1_000), signal)
-      continue
-    }
-    const head = `{"id":${JSON.stringify(id)},"custom_id":${JSON.stringify(line.customId)},`
-    const body = jsonLine(text)
-    if (body === null) {
-      const error = { code: "server_error", message: `the reply (status ${response.status}) is not JSON` }
-      const end = `"response":null,"error":${JSON.stringify(error)}}`
-      return { customId: line.customId, isFailed: true, text: head + end }
-    }
-    const requestId = JSON.stringify(response.headers.get("x-request-id"))
-    const reply = `"response":{"status_code":${response.status},"request_id":${requestId},"body":${body}}`
-    return { customId: line.customId, isFailed: !response.ok, text: `${head}${reply},"error":null}` }
-  }
-}
-
-/** Returns a JSON text without line feeds; null if it is not JSON. */
-function jsonLine(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return text.includes("\n") ? JSON.stringify(value) : text
-  } catch {
-    return null
-  }
-}
-
-/** Lets as many through at once as there are slots, in the order in which they came. */
-export class Gate {
-  private count = 0
-  private readonly waiting: (() => void)[] = []
-  private readonly slots: () => number
-
-  constructor(slots: () => number) {
-    this.slots = slots
-  }
-
-  async enter(): Promise<void> {
-    if (this.count >= this.slots()) await new Promise<void>((resolve) => this.waiting.push(resolve))
-    else this.count++
-  }
-
-  /** Hands the place to the first that waits. */
-  leave(): void {
-    const next = this.waiting.shift()
-    if (next) next()
-    else this.count--
-  }
-}
-
-/** Writes outcomes in groups: those that come while a group is written make the next one. */
-export class Recorder {
-  private group: Outcome[] = []
-  private writing: Promise<void> | null = null
-  private readonly write: (group: readonly Outcome[]) => Promise<void>
-
-  constructor(write: (group: readonly Outcome[]) => Promise<void>) {
-    this.write = write
-  }
-
-  /** Resolves when the outcome is durable. */
-  async add(outcome: Outcome): Promise<void> {
-    this.group.push(outcome)
-    await this.drained()
-  }
-
-  /** Resolves when all outcomes so far are durable. */
-  private async drained(): Promise<void> {
-    // The group that is being written does not hold the last outcome; the next one does.
-    if (this.writing) await this.writing
-    if (this.group.length === 0) return this.writing ?? undefined
-    this.writing ??= this.writeGroup().finally(() => {
-      this.writing = null
-    })
-    await this.writing
-  }
-
-  private async writeGroup(): Promise<void> {
-    const group = this.group
-    this.group = []
-    await this.write(group)
-  }
-}
-
-/** Waits. The timer does not keep the process running. */
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener("abort", done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    ;(timer as { unref?: () => void }).unref?.()
-    signal?.addEventListener("abort", done, { once: true })
-    if (signal?.aborted) done()
-  })
 }

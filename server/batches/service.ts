@@ -3,18 +3,21 @@
  */
 import { createHash } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
+import { mkdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Refusal } from "../errors.ts"
 import { type BatchContext, cancelBatch, createBatch, getBatch, listBatches } from "./batches.ts"
 import { DirectoryStore } from "./directory.ts"
-import { createFile, deleteFile, getContent, getFile, listFiles } from "./files.ts"
+import { DirectoryInUseError, lockDirectory } from "./directorylock.ts"
+import { createFile, deleteFile, getContent, getFile, listFiles, removeExpired } from "./files.ts"
 import type { BatchActions } from "./routes.ts"
 import { BatchRunner, type RunnerOptions } from "./runner.ts"
 import type { BatchStore } from "./store.ts"
 
 export interface ServiceOptions
-  extends Pick<RunnerOptions, "answer" | "slots" | "log">,
-    Pick<BatchContext, "bodyLimits" | "held"> {
+  extends Pick<RunnerOptions, "answer" | "slots" | "log" | "isOver">,
+    Pick<BatchContext, "bodyLimits" | "held" | "model"> {
   /** The store, or its directory. Default: a directory of this process. */
   store: BatchStore | string | undefined
   apiKeys: readonly string[]
@@ -22,14 +25,23 @@ export interface ServiceOptions
 
 /** Opens the store and continues its batches. Rejects with the system's error. */
 export async function openBatches(options: ServiceOptions): Promise<BatchActions> {
-  const { apiKeys, bodyLimits, held } = options
-  const store = await openStore(options.store)
+  const { apiKeys, bodyLimits, held, model } = options
+  let isLost = false
+  const lost = (): void => {
+    isLost = true
+    options.log?.("batches: another server has taken the data directory, so they stop here")
+  }
+  const store = await openStore(options.store, lost)
+  await removeExpired(store)
   const owners = apiKeys.map(ownerOf)
   const keyOf = (owner: string): string | null | undefined =>
     apiKeys.length === 0 ? null : apiKeys[owners.indexOf(owner)]
-  const runner = new BatchRunner({ ...options, store, keyOf })
+  const runner = new BatchRunner({
+    ...{ ...options, store, keyOf },
+    isOver: () => isLost || options.isOver?.() === true,
+  })
   await runner.wake()
-  const context = { store, runner, bodyLimits, held }
+  const context = { store, runner, bodyLimits, held, model }
   const of = (key: number): string => owners[key] ?? ""
   return {
     createFile: (request, { key }) => createFile(store, request, of(key)),
@@ -44,9 +56,20 @@ export async function openBatches(options: ServiceOptions): Promise<BatchActions
   }
 }
 
-async function openStore(store: BatchStore | string | undefined): Promise<BatchStore> {
+/** `lost` is called when another process has taken the directory. Rejects with `Refusal` if one has it. */
+async function openStore(store: BatchStore | string | undefined, lost: () => void): Promise<BatchStore> {
   if (typeof store === "object") return store
-  return DirectoryStore.open(store ?? temporaryDirectory())
+  if (store === undefined) return DirectoryStore.open(temporaryDirectory())
+  await mkdir(store, { recursive: true, mode: 0o700 })
+  try {
+    await lockDirectory(store, { lost })
+  } catch (error) {
+    if (!(error instanceof DirectoryInUseError)) throw error
+    throw new Refusal("overloaded", "another server uses the data directory", {
+      hint: "End it, or give each server a directory of its own",
+    })
+  }
+  return DirectoryStore.open(store)
 }
 
 /** The directories of this process that are removed at its end. */

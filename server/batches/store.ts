@@ -20,12 +20,16 @@ export const maxLineErrors = 100
 export const maxOpenBatches = 8
 /** Seconds after which an unfinished batch expires. */
 export const windowSeconds = 86_400
+/** Bounds of the seconds after which a file expires, as OpenAI's API has them. */
+export const expirySeconds = { least: 3_600, most: 2_592_000 } as const
 
 /** The fields of a file that its uploader gives. */
 export interface FileFields {
   owner: string
   filename: string
   purpose: string
+  /** Seconds after its creation from which on the file does not exist. Default: none. */
+  expires_after_seconds?: number | undefined
 }
 
 /** A file without its content. */
@@ -55,9 +59,24 @@ export interface BatchError {
   line: number | null
 }
 
-/** A batch as it is on the wire, but for its owner. */
+/** The tokens of a batch, in OpenAI's form. */
+export interface BatchUsage {
+  input_tokens: number
+  input_tokens_details: { cached_tokens: number }
+  output_tokens: number
+  output_tokens_details: { reasoning_tokens: number }
+  total_tokens: number
+}
+
+/** A batch as it is on the wire, but for its owner and the expiry of its outcomes. */
 export interface StoredBatch {
   owner: string
+  /** Seconds after their creation from which on the files of its outcomes do not exist. */
+  output_expires_seconds?: number | undefined
+  /** The name of the model that answers. */
+  model?: string
+  /** The tokens of the outcomes. */
+  usage?: BatchUsage
   id: string
   object: "batch"
   endpoint: string
@@ -98,9 +117,39 @@ export interface Outcome {
   text: string
 }
 
+/** Returns whether a file has expired. Its content may still be there. */
+export function isExpired({ created_at, expires_after_seconds: seconds }: StoredFile): boolean {
+  return seconds !== undefined && nowSeconds() >= created_at + seconds
+}
+
+export const noTokens: BatchUsage = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0,
+}
+
+/** Returns the sum of two usages. */
+export function sumOf(a: BatchUsage, b: BatchUsage): BatchUsage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    input_tokens_details: {
+      cached_tokens: a.input_tokens_details.cached_tokens + b.input_tokens_details.cached_tokens,
+    },
+    output_tokens: a.output_tokens + b.output_tokens,
+    output_tokens_details: {
+      reasoning_tokens: a.output_tokens_details.reasoning_tokens + b.output_tokens_details.reasoning_tokens,
+    },
+    total_tokens: a.total_tokens + b.total_tokens,
+  }
+}
+
 /** The outcomes of one batch while it runs. */
 export interface Outcomes {
   readonly counts: { completed: number; failed: number }
+  /** The tokens of all outcomes, if the store counts them (`usageOf` in usage.ts). */
+  readonly usage?: BatchUsage
   /** Claims a line. Returns false if it has an outcome, or if another process runs it. */
   claim(customId: string): boolean | Promise<boolean>
   /**

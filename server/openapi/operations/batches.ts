@@ -1,6 +1,7 @@
 /** The description of /v1/files and /v1/batches. */
 import { z } from "zod"
 import { batchEndpoints } from "../../batches/lines.ts"
+import { expirySeconds } from "../../batches/store.ts"
 import { jsonReply, named, type Operation, ofBody } from "../operation.ts"
 import { int, pageOf, pages, seconds, text } from "../replies.ts"
 
@@ -15,14 +16,19 @@ const file = named(
     filename: text,
     purpose: text,
     status: z.literal("processed"),
+    expires_at: seconds.optional(),
   }),
 )
+
+const expiry = z.int().min(expirySeconds.least).max(expirySeconds.most)
 
 const upload = z.object({
   file: z.string().meta({ format: "binary", description: "The content, with its name." }),
   purpose: z
     .enum(["assistants", "batch", "fine-tune", "vision", "user_data", "evals"])
     .describe("`batch` for the input of a batch; files of other purposes are only kept."),
+  "expires_after[anchor]": z.literal("created_at").optional().describe("With `expires_after[seconds]`."),
+  "expires_after[seconds]": expiry.optional().describe("Seconds after which the file is deleted."),
 })
 
 const request = named(
@@ -32,6 +38,10 @@ const request = named(
     input_file_id: text.describe("A file of purpose batch; see docs/batches.md for its lines."),
     endpoint: z.enum(batchEndpoints).describe("The path that all lines call."),
     completion_window: z.literal("24h").describe("The time after which the batch expires."),
+    output_expires_after: z
+      .strictObject({ anchor: z.literal("created_at"), seconds: expiry })
+      .nullish()
+      .describe("When the files of the outcomes are deleted."),
     metadata: z.record(text, text).nullish().describe("Repeated in the batch."),
   }),
 )
@@ -50,6 +60,7 @@ const batch = named(
     id: text,
     object: z.literal("batch"),
     endpoint: text,
+    model: text.optional(),
     errors: z
       .object({
         object: z.literal("list"),
@@ -71,6 +82,15 @@ const batch = named(
     cancelling_at: time,
     cancelled_at: time,
     request_counts: z.object({ total: int, completed: int, failed: int }),
+    usage: z
+      .object({
+        input_tokens: int,
+        input_tokens_details: z.object({ cached_tokens: int }),
+        output_tokens: int,
+        output_tokens_details: z.object({ reasoning_tokens: int }),
+        total_tokens: int,
+      })
+      .optional(),
     metadata: z.record(text, text).nullable(),
   }),
 )

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import OpenAI, { toFile } from "openai"
-import { afterAll, beforeAll, expect, test } from "vitest"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { readUpload } from "../../../server/batches/upload.ts"
 import { type AppOptions, createApp, createFetch } from "../../../server/index.ts"
@@ -288,4 +288,59 @@ test("another application continues in the same directory", async () => {
   const names = readdirSync(join(dataDir, "files")).filter((name) => name.endsWith(".json"))
   const { owner } = JSON.parse(readFileSync(join(dataDir, "files", names[0]), "utf8"))
   expect(owner).toBe("")
+})
+
+test("a file that expires, and outcomes that do", async () => {
+  const client = clientOf()
+  const expires_after = { anchor: "created_at", seconds: 3_600 } as const
+  const file = await client.files.create({ file: await jsonl([chat("a")]), purpose: "batch", expires_after })
+  expect(file.expires_at).toBe(file.created_at + 3_600)
+  const begun = await client.batches.create({
+    ...{ input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "24h" },
+    output_expires_after: { anchor: "created_at", seconds: 7_200 },
+  })
+  const batch = await ended(client, begun)
+  expect(batch.model).toBe(engine.model.id)
+  const [row] = await rowsOf(client, batch.output_file_id)
+  const { usage } = row.response!.body as unknown as OpenAI.ChatCompletion
+  expect(batch.usage).toMatchObject({
+    input_tokens: usage!.prompt_tokens,
+    output_tokens: usage!.completion_tokens,
+    total_tokens: usage!.total_tokens,
+  })
+  const output = await client.files.retrieve(batch.output_file_id!)
+  expect(output.expires_at).toBe(output.created_at + 7_200)
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_601_000 })
+  try {
+    await expect(client.files.retrieve(file.id)).rejects.toMatchObject({ status: 404 })
+    await expect(client.files.content(file.id)).rejects.toMatchObject({ status: 404 })
+    expect((await client.files.list()).data.map(({ id }) => id)).toEqual([output.id])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test.each([
+  [{ anchor: "last_active_at", seconds: 3_600 }, "output_expires_after.anchor"],
+  [{ anchor: "created_at", seconds: 3_599 }, "output_expires_after.seconds"],
+  [{ anchor: "created_at", seconds: 2_592_001 }, "output_expires_after.seconds"],
+  [{ anchor: "created_at", seconds: "3600" }, "output_expires_after.seconds"],
+  [{ anchor: "created_at", seconds: 3_600, more: 1 }, "output_expires_after"],
+  [7, "output_expires_after"],
+])("an expiry %j is refused by its field", async (output_expires_after, param) => {
+  const client = clientOf()
+  const body = { input_file_id: "x", endpoint: "/v1/chat/completions", completion_window: "24h" }
+  await expect(client.post("/batches", { body: { ...body, output_expires_after } })).rejects.toMatchObject({
+    status: 400,
+    param,
+  })
+  if (typeof output_expires_after === "number") return
+  const file = await jsonl([chat("a")])
+  const form = { file, purpose: "batch", expires_after: output_expires_after } as never
+  const field = param.replace("output_", "")
+  if (output_expires_after.seconds === "3600") return
+  await expect(client.files.create(form)).rejects.toMatchObject({
+    status: 400,
+    param: "more" in output_expires_after ? "expires_after[more]" : field,
+  })
 })

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
+import { Gate, runLines } from "../../../server/batches/answering.ts"
 import { DirectoryStore } from "../../../server/batches/directory.ts"
 import { type BatchLine, readInput } from "../../../server/batches/lines.ts"
-import { BatchRunner, Gate, runLines } from "../../../server/batches/runner.ts"
+import { BatchRunner } from "../../../server/batches/runner.ts"
 import {
   isOpenBatch,
   newId,
@@ -119,4 +120,77 @@ test("when the input cannot be read on, the lines under way end first", async ()
   })
   await expect(running).rejects.toThrow("broken input")
   expect(recorded).toEqual(["a"])
+})
+
+test("while a line waits for its next try no further line begins, and its place is free for others", async () => {
+  const gate = new Gate(() => 1)
+  const begun: string[] = []
+  let tries = 0
+  const all = runLines(readInput(bytesOf(lineOf("a") + lineOf("b") + lineOf("c")), url), {
+    ...{ gate, signal: new AbortController().signal, claim: () => true },
+    answer: async ({ customId }) => {
+      begun.push(customId)
+      if (customId === "a" && ++tries < 3) return { retryMs: 30 }
+      return { customId, isFailed: false, text: "{}" }
+    },
+    record: async () => {},
+  })
+  while (begun.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  // Another batch gets the place at once.
+  await gate.enter()
+  expect(begun).toEqual(["a"])
+  gate.leave()
+  await all
+  expect(begun).toEqual(["a", "a", "a", "b", "c"])
+})
+
+test("a batch whose engine is closed stops, stays as it is, and is continued by the next runner", async () => {
+  const store = await DirectoryStore.open(join(folder, "closed"))
+  const { id } = await stored(store, lineOf("a") + lineOf("b"))
+  let calls = 0
+  const answer = () => (++calls === 1 ? Response.json({}) : new Response("{}", { status: 503 }))
+  const messages: string[] = []
+  const log = (message: string) => messages.push(message)
+  const options = { store, slots: () => 1, keyOf: () => null, log }
+  await new BatchRunner({ ...options, answer, isOver: () => true }).wake()
+  while (messages.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(calls).toBe(2)
+  expect(await store.getBatch(id)).toMatchObject({ status: "in_progress" })
+  await new BatchRunner({ ...options, answer: () => Response.json({}), isOver: () => false }).wake()
+  expect(await ended(store, id)).toMatchObject({ status: "completed", request_counts: { completed: 2 } })
+})
+
+test("the usage is the sum over all outcomes, also over those of an earlier process, whatever their API", async () => {
+  const folderOf = join(folder, "usage")
+  const store = await DirectoryStore.open(folderOf)
+  const { id } = await stored(store, lineOf("a") + lineOf("b") + lineOf("c"))
+  const bodies = [
+    {
+      usage: {
+        ...{ prompt_tokens: 10, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 3 } },
+        completion_tokens_details: { reasoning_tokens: 2 },
+      },
+    },
+    {
+      usage: {
+        ...{ input_tokens: 7, input_tokens_details: { cached_tokens: 1 }, output_tokens: 5 },
+        output_tokens_details: { reasoning_tokens: 1 },
+      },
+    },
+    { usage: { input_tokens: 2, cache_read_input_tokens: 6, output_tokens: 1 } },
+  ]
+  const options = { slots: () => 1, keyOf: () => null }
+  let calls = 0
+  const failing = () => (calls === 2 ? new Response("", { status: 503 }) : Response.json(bodies[calls++]))
+  await new BatchRunner({ ...options, store, answer: failing, isOver: () => true }).wake()
+  const output = join(folderOf, "files", `file-${id.replace("batch_", "")}-output`)
+  const lines = () => (existsSync(output) ? readFileSync(output, "utf8").split("\n").length : 0)
+  while (lines() < 3) await new Promise((resolve) => setTimeout(resolve, 5))
+  const later = await DirectoryStore.open(folderOf)
+  await new BatchRunner({ ...options, store: later, answer: () => Response.json(bodies[2]) }).wake()
+  expect((await ended(later, id)).usage).toEqual({
+    ...{ input_tokens: 25, input_tokens_details: { cached_tokens: 10 } },
+    ...{ output_tokens: 10, output_tokens_details: { reasoning_tokens: 3 }, total_tokens: 35 },
+  })
 })
