@@ -9,6 +9,7 @@ import { warmUp } from "../../runtime/index.ts"
 import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
 import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { examples } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 import { compileEarly } from "./restart.ts"
@@ -33,6 +34,7 @@ export function benchCommand(program: Command, io: Io, done: (code: number) => v
     .addOption(
       new Option("--csv", "print one line for each schema: verdict, tokens and times").conflicts("json"),
     )
+    .addHelpText("after", examples("bench maskbench.jsonl.gz --vocab llama3"))
     .action(async (file: string, flags: BenchFlags) => done(await run(file, flags, io)))
 }
 

@@ -6,6 +6,7 @@ import type { Command } from "commander"
 import { type BuiltModel, BuiltModels } from "../../runtime/model/build/cache.ts"
 import { readPlaces } from "../../runtime/model/hub/places.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { examples } from "./helptext.ts"
 import { megabytes, printable } from "./models.ts"
 
 interface Flags {
@@ -19,6 +20,7 @@ export function cacheCommand(program: Command, io: Io, done: (code: number) => v
     .description("list the models converted from GGUF and safetensors, with their sizes")
     .option("--clear [name]", "remove all of them, or the one with this name, path or key")
     .option("--json", "print one JSON object for each")
+    .addHelpText("after", examples("cache", "cache --clear"))
     .action(async ({ json, clear }: Flags) => {
       const built = new BuiltModels(readPlaces(io.env).built)
       const all = await built.list()

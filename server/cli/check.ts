@@ -30,6 +30,7 @@ import {
 } from "./constraint.ts"
 import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
 import { inWords } from "./follows.ts"
+import { examples, groups } from "./helptext.ts"
 import { readTokenizer } from "./vocabulary.ts"
 
 interface CheckFlags extends ConstraintFlags {
@@ -50,13 +51,19 @@ export function checkCommand(program: Command, io: Io, done: (code: number) => v
       "<files...>",
       "files with one text each, - for standard input; one final newline is not part of a text",
     )
+    .optionsGroup(groups.texts)
     .option("--prefix", "also accept a prefix of an accepted text")
     .option("--jsonl", "every line of a file is a text")
     .option("--vocab <dir>", "read the texts token by token with the tokenizer in this directory")
+    .optionsGroup(groups.output)
     .option("--json", "print one JSON object for each text")
     .option(
       "--trace",
       "print the state after each byte, or token with --vocab: its threads, lexemes and frames",
+    )
+    .addHelpText(
+      "after",
+      examples("check answer.json --schema person.json", "check - --regex '[0-9]+' --prefix < text.txt"),
     )
     .action(async (files: string[], flags: CheckFlags) => done(await check(files, flags, io)))
 }

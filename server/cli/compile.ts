@@ -33,6 +33,7 @@ import {
 } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { describeFollows, whatFollows } from "./follows.ts"
+import { examples, groups } from "./helptext.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
 interface CompileFlags extends ConstraintFlags {
@@ -47,12 +48,20 @@ interface CompileFlags extends ConstraintFlags {
 export function compileCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program.command("compile").description("compile a constraint and print the report")
   outFlags(compiledFlag(constraintFlags(command)))
+    .optionsGroup(groups.output)
     .option(
       "--vocab <dir>",
       "a tokenizer's directory: adds the time to the first mask and how many tokens it allows",
     )
     .option("--explain <prefix>", "show what may follow this prefix")
     .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      examples(
+        "compile --schema person.json --explain '{\"name\":'",
+        "compile --regex '20[0-9]{2}' --out year.rail",
+      ),
+    )
     .action(async (flags: CompileFlags) => done(await run(flags, io)))
 }
 

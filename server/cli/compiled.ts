@@ -20,6 +20,7 @@ import {
 import { byteVocabulary } from "../suite/checker.ts"
 import { type ConstraintFlags, givenConstraints, spelling } from "./constraint.ts"
 import { UsageError } from "./exit.ts"
+import { groups } from "./helptext.ts"
 
 /** `auto` stores the finite machine if there is one, else the source. */
 export type CompiledForm = "auto" | "machine" | "source"
@@ -40,12 +41,15 @@ export interface Written {
 
 /** Adds `--compiled` to a command. */
 export function compiledFlag(command: Command): Command {
-  return command.option("--compiled <file>", "constraint written by compile --out")
+  return command
+    .optionsGroup(groups.constraint)
+    .option("--compiled <file>", "constraint written by compile --out")
 }
 
 /** Adds `--out` and `--form` to a command. */
 export function outFlags(command: Command): Command {
   return command
+    .optionsGroup(groups.output)
     .option("--out <file>", "write the compiled constraint; with --vocab, only for that vocabulary")
     .addOption(
       new Option(

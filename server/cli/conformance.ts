@@ -24,6 +24,7 @@ import { type ApiFlags, apiFlags, runApi } from "./conformanceapi.ts"
 import { spelling } from "./constraint.ts"
 import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { examples } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 
@@ -72,6 +73,7 @@ export function conformanceCommand(program: Command, io: Io, done: (code: number
     .addOption(
       new Option("--csv", "print one line for each schema or test: name, verdict, why").conflicts("json"),
     )
+    .addHelpText("after", examples("conformance tests/ --suite jsts --draft 2020-12"))
     .action(async (path: string | undefined, flags: ConformanceFlags) => done(await run(path, flags, io)))
   apiFlags(command)
 }

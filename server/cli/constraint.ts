@@ -8,6 +8,7 @@ import type { CompileOptions, GrammarInput } from "../../runtime/index.ts"
 import { policyWords } from "../../runtime/options.ts"
 import { readPolicies } from "../openai/request/policies.ts"
 import { type Io, UsageError } from "./exit.ts"
+import { groups } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
 
 export interface ConstraintFlags {
@@ -50,6 +51,7 @@ const constraintNames = {
 /** Adds the constraint flags to a command. */
 export function constraintFlags(command: Command): Command {
   return command
+    .optionsGroup(groups.constraint)
     .option("--schema <file|-|json>", "JSON Schema: a file, - for standard input, or the text itself")
     .option("--regex <pattern>", "ECMAScript regular expression that the whole text matches")
     .option("--choice <text...>", "one of these texts")
@@ -65,6 +67,7 @@ export function constraintFlags(command: Command): Command {
     .addOption(
       new Option("--unit <unit>", "with --substring: the unit of a piece").choices(["chars", "words"]),
     )
+    .optionsGroup(groups.policies)
     .addOption(policyOption("whitespace", "white space between JSON tokens"))
     .addOption(policyOption("order", "of properties"))
     .addOption(policyOption("escapes", "escapes in JSON strings"))
@@ -76,6 +79,7 @@ export function constraintFlags(command: Command): Command {
         "property names of objects that do not set additionalProperties: the declared ones, or any",
       ),
     )
+    .optionsGroup(groups.limits)
     .option(
       "--max-compile <ms>",
       "time that the constraint may take to compile",

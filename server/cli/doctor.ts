@@ -19,6 +19,7 @@ import { readHubSettings } from "../../runtime/model/hub/name.ts"
 import { installLine, muteTelemetry, requireOrt } from "../../runtime/model/ort/installed.ts"
 import { version } from "../version.ts"
 import { Exit, type Io } from "./exit.ts"
+import { examples } from "./helptext.ts"
 import { type ModelFlags, modelFlags, openModel } from "./model.ts"
 
 /** The result for one part. */
@@ -41,6 +42,7 @@ export function doctorCommand(program: Command, io: Io, done: (code: number) => 
       .description("check everything that an answer needs, and say what to do if it is missing"),
   )
     .option("--json", "print one JSON object")
+    .addHelpText("after", examples("doctor"))
     .action(async (flags: Flags) => done(await run(flags, io)))
 }
 

@@ -7,6 +7,7 @@ import { runBatch } from "./batch.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
 import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
+import { examples, groups } from "./helptext.ts"
 import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
 import { type SamplingFlags, samplingFlags, samplingOptions } from "./sampling.ts"
 
@@ -26,14 +27,23 @@ export function generateCommand(program: Command, io: Io, done: (code: number) =
   const command = program.command("generate").description("write one answer to standard output")
   samplingFlags(modelFlags(compiledFlag(constraintFlags(command))))
     .argument("[prompt]", "the user's message; - or nothing reads standard input")
+    .optionsGroup(groups.prompt)
     .option("--n <n>", "number of answers", wholeNumber)
     .option("--raw", "the prompt is the text to continue, without a chat template")
     .option("--heal", "write the prompt's last tokens again if a longer one could reach across its end")
+    .optionsGroup(groups.output)
     .option("--stream", "print the text as it comes")
     .option("--report", "with --json: add the constraint's report")
     .option("--json", "print one JSON object: text, value, finishReason, usage; with --stream one an event")
     .option("--batch <in.jsonl>", "answer the requests of a file, one a line, as /v1/batches does")
     .option("--out <out.jsonl>", "with --batch: append the outcomes; lines that have one do not run")
+    .addHelpText(
+      "after",
+      examples(
+        'generate "Pick a colour." --choice red green',
+        "generate - --schema person.json --stream < prompt.txt",
+      ),
+    )
     .action(async (prompt: string | undefined, flags: GenerateFlags) => {
       const { batch, out } = flags
       if (batch === undefined && out !== undefined) throw new UsageError("--out needs --batch")

@@ -5,6 +5,7 @@ import { type Command, InvalidArgumentError, Option } from "commander"
 import { type Engine, type OpenOptions, open } from "../../runtime/index.ts"
 import { dtypes } from "../../runtime/model/directory.ts"
 import { type Io, UsageError } from "./exit.ts"
+import { groups } from "./helptext.ts"
 import { progressBar } from "./pull.ts"
 
 export interface ModelFlags {
@@ -25,6 +26,7 @@ export interface ModelFlags {
 /** Adds the model flags to a command. */
 export function modelFlags(command: Command): Command {
   return command
+    .optionsGroup(groups.model)
     .option(
       "--model <name>",
       "a GGUF file, a directory of ONNX or safetensors, ollama:<name>, lmstudio:<name>, or <org>/<name>[@revision][:label] on the hub (default: the embedded model)",

@@ -7,12 +7,14 @@ import { inspect } from "../../runtime/model/build/prepare.ts"
 import { closedFolders, findModels } from "../../runtime/model/hub/inventory.ts"
 import { readPlaces } from "../../runtime/model/hub/places.ts"
 import { Exit, type Io } from "./exit.ts"
+import { examples } from "./helptext.ts"
 
 export function modelsCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
     .command("models")
     .description("list the models on this machine: of the hub, Ollama, LM Studio and llama.cpp")
     .option("--json", "print one JSON object for each model")
+    .addHelpText("after", examples("models --json"))
     .action(async ({ json }: { json?: boolean }) => {
       const places = readPlaces(io.env)
       for (const { refusal, ...model } of await findModels(places, inspect)) {

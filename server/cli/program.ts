@@ -2,21 +2,9 @@
  * The program `tokenrail`. Only this file uses the arguments, environment, streams and signals of
  * the process.
  */
-import { Command } from "commander"
 import { closeGates } from "../../runtime/model/ort/gate.ts"
-import { version } from "../version.ts"
-import { benchCommand } from "./bench.ts"
-import { cacheCommand } from "./cache.ts"
-import { chatCommand } from "./chat/command.ts"
-import { checkCommand } from "./check.ts"
-import { compileCommand } from "./compile.ts"
-import { conformanceCommand } from "./conformance.ts"
-import { doctorCommand } from "./doctor.ts"
+import { createProgram } from "./commands.ts"
 import { Exit, exitCode, type Io } from "./exit.ts"
-import { generateCommand } from "./generate.ts"
-import { modelsCommand } from "./models.ts"
-import { pullCommand } from "./pull.ts"
-import { serveCommand } from "./serve.ts"
 
 const interrupt = new AbortController()
 for (const name of ["SIGINT", "SIGTERM"] as const) {
@@ -59,17 +47,7 @@ let code: number = Exit.Ok
 const done = (value: number) => {
   code = value
 }
-const program = new Command("tokenrail")
-  .description(
-    "makes a language model write only what a JSON Schema, a regular expression or a choice allows",
-  )
-  .version(version)
-  .exitOverride()
-const commands = [
-  ...[serveCommand, generateCommand, chatCommand, checkCommand, compileCommand],
-  ...[pullCommand, modelsCommand, cacheCommand, doctorCommand, conformanceCommand, benchCommand],
-]
-for (const add of commands) add(program, io, done)
+const program = createProgram(io, done)
 try {
   await program.parseAsync(process.argv)
 } catch (error) {

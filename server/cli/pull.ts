@@ -7,6 +7,7 @@ import { dtypes } from "../../runtime/model/directory.ts"
 import { readHubName, readHubSettings } from "../../runtime/model/hub/name.ts"
 import { pullModel } from "../../runtime/model/hub/pull.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { examples } from "./helptext.ts"
 
 export function pullCommand(program: Command, io: Io, done: (code: number) => void): void {
   program
@@ -14,6 +15,7 @@ export function pullCommand(program: Command, io: Io, done: (code: number) => vo
     .description("download a model of the hub, and print its path")
     .argument("<name>", "<org>/<name>[@revision][:label]; the label names a GGUF file: Q4_K_M")
     .addOption(new Option("--dtype <name>", "type of the weights (default: fp32)").choices(dtypes))
+    .addHelpText("after", examples("pull bartowski/SmolLM2-135M-Instruct-GGUF:Q4_K_M"))
     .action(async (text: string, { dtype }: { dtype?: string }) => {
       const name = readHubName(text)
       if (name === null) throw new UsageError(`${text} is not a model name: <org>/<name>[@revision][:label]`)

@@ -4,6 +4,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from "commander"
 import type { GenerateOptions } from "../../runtime/index.ts"
+import { groups } from "./helptext.ts"
 import { decimalNumber, wholeNumber } from "./model.ts"
 
 export interface SamplingFlags {
@@ -22,6 +23,7 @@ export interface SamplingFlags {
 /** Adds the sampling flags to a command. */
 export function samplingFlags(command: Command): Command {
   return command
+    .optionsGroup(groups.sampling)
     .option("--temperature <x>", "0 is greedy", decimalNumber)
     .option("--top-p <x>", "keep the most likely tokens whose probabilities reach this sum", decimalNumber)
     .option("--top-k <n>", "keep this many tokens", wholeNumber)

@@ -16,6 +16,7 @@ import { isLoopback, readKeys } from "../http/access.ts"
 import { serve } from "../serve.ts"
 import { defaultCompileMs, defaultMaskMs } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
+import { examples, groups } from "./helptext.ts"
 import { type Log, type LogLevel, logLevels, openLog } from "./log.ts"
 import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
 import { applySettings } from "./settings.ts"
@@ -53,6 +54,7 @@ interface ServeFlags extends ModelFlags {
 
 export function serveCommand(program: Command, io: Io, done: (code: number) => void): void {
   modelFlags(program.command("serve").description("serve the OpenAI chat API over HTTP"))
+    .optionsGroup(groups.access)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--port <n>", "port to listen on; 0 takes a free one", portNumber, 8080)
     .option("--api-key <key...>", "require one of these keys")
@@ -61,6 +63,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--cors <origin...>", "let pages of this origin call; * means any")
     .option("--alias <name...>", "further names of the model")
     .option("--any-model", "accept any model name for the loaded model")
+    .optionsGroup(groups.limits)
     .option("--max-body <bytes>", "largest JSON body", wholeNumber, 16 << 20)
     .option("--max-queue <n>", "answers that may wait for a slot", wholeNumber, 256)
     .option("--max-compile <ms>", "time that a constraint may take to compile", wholeNumber, defaultCompileMs)
@@ -74,6 +77,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     )
     .option("--strict-max-tokens", "refuse a max_tokens that the context cannot hold")
     .option("--strict-tools", "refuse tools that a service would run, such as web_search")
+    .optionsGroup(groups.operation)
     .option("--ollama", "serve Ollama's API too, below /api")
     .option("--drain <seconds>", "time for running answers after SIGTERM", wholeNumber, 30)
     .option(
@@ -95,6 +99,7 @@ export function serveCommand(program: Command, io: Io, done: (code: number) => v
     .option("--log-json", "log JSON lines on a terminal too")
     .option("--quiet", "log only errors: --log-level error")
     .option("--config <file>", "TOML file with further flags, such as: port = 8000")
+    .addHelpText("after", examples("serve --port 8000", "serve --host 0.0.0.0 --api-key secret --ollama"))
     .action(async (_: ServeFlags, command: Command) => {
       const strangers = await applySettings(command, io)
       done(await run(command.opts<ServeFlags>(), strangers, io))

@@ -10,6 +10,7 @@ import type { Command } from "commander"
 import type { GenerateResult, ToolCall } from "../../../runtime/index.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "../constraint.ts"
 import { Exit, exitCode, type Io, UsageError } from "../exit.ts"
+import { examples, groups } from "../helptext.ts"
 import { type ModelFlags, modelFlags, openModel } from "../model.ts"
 import { type SamplingFlags, samplingFlags, samplingOptions } from "../sampling.ts"
 import { readToolsFile, runCommand, type Session } from "./commands.ts"
@@ -28,9 +29,11 @@ export function chatCommand(program: Command, io: Io, done: (code: number) => vo
     .command("chat")
     .description("talk with a model: each line is a message, /help lists commands")
   samplingFlags(modelFlags(constraintFlags(command)))
+    .optionsGroup(groups.prompt)
     .option("--system <text>", "system message")
     .option("--tools <file>", "tools that the model may call, as in OpenAI's chat requests")
     .option("--no-history", "do not keep the lines for later conversations")
+    .addHelpText("after", examples("chat", 'chat --system "Answer in one sentence." --temperature 0'))
     .action(async (flags: ChatFlags) => done(await run(flags, io)))
 }
 
