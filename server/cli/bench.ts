@@ -1,12 +1,13 @@
 /**
- * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus. Uses one
- * process and one thread, so that the results can be compared with engines that are measured the
- * same way.
+ * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus, or how
+ * fast a server is (benchserver.ts). The mask layer is measured in one process and one thread, so
+ * that the results can be compared with engines that are measured the same way.
  */
 import { arch, cpus, platform } from "node:os"
 import { type Command, Option } from "commander"
 import { warmUp } from "../../runtime/index.ts"
 import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
+import { benchServer, type ServerBenchFlags, serverBenchFlags } from "./benchserver.ts"
 import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { examples } from "./helptext.ts"
@@ -14,8 +15,8 @@ import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 import { compileEarly } from "./restart.ts"
 
-interface BenchFlags {
-  what: "mask"
+interface BenchFlags extends ServerBenchFlags {
+  what: "mask" | "server"
   vocab?: string
   every: number
   json?: boolean
@@ -23,22 +24,35 @@ interface BenchFlags {
 }
 
 export function benchCommand(program: Command, io: Io, done: (code: number) => void): void {
-  program
+  const command = program
     .command("bench")
-    .description("time the mask layer on MaskBench: schema text to first mask, fill and accept per token")
-    .argument("<file>", "the .jsonl or .jsonl.gz file, or a directory with one JSON file for each schema")
-    .addOption(new Option("--what <name>", "what to time").choices(["mask"]).default("mask"))
-    .option("--vocab <dir>", "directory of the tokenizer that the token ids belong to")
-    .option("--every <n>", "take every n-th schema", wholeNumber, 1)
-    .option("--json", "print one JSON object for each schema, then the summary")
-    .addOption(
-      new Option("--csv", "print one line for each schema: verdict, tokens and times").conflicts("json"),
+    .description("time the mask layer on a corpus, or the streams of a server")
+    .argument(
+      "[file]",
+      "mask: the .jsonl or .jsonl.gz file, or a directory with one JSON file for each schema",
     )
-    .addHelpText("after", examples("bench maskbench.jsonl.gz --vocab llama3"))
-    .action(async (file: string, flags: BenchFlags) => done(await run(file, flags, io)))
+    .addOption(new Option("--what <name>", "what to time").choices(["mask", "server"]).default("mask"))
+    .option("--vocab <dir>", "mask: directory of the tokenizer that the token ids belong to")
+    .option("--every <n>", "mask: take every n-th schema", wholeNumber, 1)
+    .option("--json", "print one JSON object for each schema or number of streams, then a summary")
+    .addOption(
+      new Option("--csv", "mask: print one line for each schema: verdict, tokens and times").conflicts(
+        "json",
+      ),
+    )
+    .addHelpText(
+      "after",
+      examples("bench maskbench.jsonl.gz --vocab llama3", "bench --what server --streams 1,8"),
+    )
+  serverBenchFlags(command).action(async (file: string | undefined, flags: BenchFlags) => {
+    if (flags.what === "server" && file !== undefined)
+      throw new UsageError(`--what server takes no file: leave ${file} away, or give --url`)
+    return done(flags.what === "server" ? await benchServer(flags, io) : await run(file, flags, io))
+  })
 }
 
-async function run(file: string, flags: BenchFlags, io: Io): Promise<number> {
+async function run(file: string | undefined, flags: BenchFlags, io: Io): Promise<number> {
+  if (file === undefined) throw new UsageError("--what mask needs a corpus: a file or a directory")
   if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
   const { vocabulary, rows: all } = await readCorpus(file, flags.vocab)
   const rows = all.filter((_, index) => index % Math.max(1, flags.every) === 0)

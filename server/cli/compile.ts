@@ -34,7 +34,11 @@ import {
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { describeFollows, whatFollows } from "./follows.ts"
 import { examples, groups } from "./helptext.ts"
+import { named } from "./progress.ts"
 import { readVocabulary } from "./vocabulary.ts"
+
+/** Characters of a constraint whose compilation may take over a second. */
+const longInput = 100_000
 
 interface CompileFlags extends ConstraintFlags {
   compiled?: string
@@ -72,7 +76,9 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
     throw new UsageError("--compiled is a file already: leave --out away")
   const begin = performance.now()
   const tokens = flags.vocab ? vocabulary : null
-  const made = source && compileHere(source, compileOptions(flags), tokens)
+  const isLong = JSON.stringify(source).length > longInput
+  const made =
+    source && (await named(io, "compiling", isLong, () => compileHere(source, compileOptions(flags), tokens)))
   const { machine, report, form } = made ?? (await readCompiled(flags.compiled!, flags, tokens))
   const compileMs = performance.now() - begin
   const matcher = new Matcher(machine, { maskMs: flags.maxMask })
@@ -84,10 +90,12 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   const written =
     flags.out === undefined || made === null
       ? undefined
-      : await writeCompiled(flags.out, flags.form, {
-          ...{ input: source!, options: spelling(flags), machine: made.machine, report },
-          isForVocabulary: flags.vocab !== undefined,
-        })
+      : await named(io, "finishing the machine", true, () =>
+          writeCompiled(flags.out!, flags.form, {
+            ...{ input: source!, options: spelling(flags), machine: made.machine, report },
+            isForVocabulary: flags.vocab !== undefined,
+          }),
+        )
   const cost = { compileMs, firstMaskMs, ...(flags.vocab && { allowed, width: vocabulary.width }) }
   if (flags.json) {
     const more = { ...(form && { form }), ...(follows && { follows }), ...(written && { written }) }

@@ -140,7 +140,8 @@ function printResults(results: readonly ApiResult[], { json, csv }: ApiFlags, io
     if (verdict !== "honoured") io.err(`${verdict}: ${id}${why && `: ${why.replace(/\s+/g, " ")}`}\n`)
 }
 
-function targetOf(flags: ApiFlags, io: Io): ApiTarget {
+/** Returns the server that the flags name. Throws `UsageError`. */
+export function targetOf(flags: Pick<ApiFlags, "url" | "apiKey" | "timeout" | "time">, io: Io): ApiTarget {
   if (flags.url === undefined) throw new UsageError("--suite api needs --url, the base URL of a server")
   const url = URL.canParse(flags.url) ? new URL(flags.url) : null
   if (url === null || !/^https?:$/.test(url.protocol))
@@ -158,7 +159,7 @@ function targetOf(flags: ApiFlags, io: Io): ApiTarget {
 }
 
 /** Returns the first model that the server lists. Throws `UsageError` if it lists none. */
-async function firstModel(target: ApiTarget): Promise<string> {
+export async function firstModel(target: ApiTarget): Promise<string> {
   const reply = await send(target, { path: "/models" }, {})
   if (reply.status === 0) throw new UsageError(`no server answers at ${target.url}: ${reply.failure}`)
   if (reply.status === 401 || reply.status === 403)

@@ -11,6 +11,7 @@ export const groups = {
   texts: "Texts:",
   access: "Address and access:",
   operation: "Operation:",
+  server: "Server:",
   output: "Output:",
 } as const
 

@@ -6,6 +6,7 @@ import { type Engine, type OpenOptions, open } from "../../runtime/index.ts"
 import { dtypes } from "../../runtime/model/directory.ts"
 import { type Io, UsageError } from "./exit.ts"
 import { groups } from "./helptext.ts"
+import { working } from "./progress.ts"
 import { progressBar } from "./pull.ts"
 
 export interface ModelFlags {
@@ -65,11 +66,19 @@ export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions 
   const { model, offline, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
   const speculation = draftOf(flags)
   const bar = progressBar(io)
+  const load = working(io, "loading the model")
   const opening = open({
     signal: io.signal,
-    onDownload: bar.show,
-    onConvert: bar.show,
-    log: (line) => io.err(`${line}\n`),
+    // The bar of a download or a conversion replaces the line.
+    onDownload: (done) => {
+      load.end()
+      bar.show(done)
+    },
+    onConvert: (done) => {
+      load.end()
+      bar.show(done)
+    },
+    log: (line) => load.aside(`${line}\n`),
     ...options,
     ...(model !== undefined && { model }),
     ...(offline !== undefined && { offline }),
@@ -83,7 +92,10 @@ export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions 
     ...(toolStyle !== undefined && { toolStyle }),
     ...(reasoning !== undefined && { reasoning }),
   })
-  return opening.finally(bar.end)
+  return opening.finally(() => {
+    load.end()
+    bar.end()
+  })
 }
 
 function draftOf({ draft, draftTokens }: ModelFlags): OpenOptions["speculation"] {

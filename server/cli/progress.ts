@@ -20,7 +20,6 @@ export function progress(io: Io, what: string, total: number, options: ProgressO
   let done = before
   let told = begunAt
   let isOpen = false
-  let width = 0
   return () => {
     done++
     const now = performance.now()
@@ -31,9 +30,66 @@ export function progress(io: Io, what: string, total: number, options: ProgressO
     const leftMs = ((now - begunAt) / (done - before)) * (total - done)
     const noted = note ? `, ${note()}, ${duration(leftMs)} left` : ""
     const text = `${what}: ${done} of ${total}${noted}`
-    // The end of a longer text before it is overwritten.
-    io.err(io.isTerminal ? `\r${text.padEnd(width)}${isLast ? "\n" : ""}` : `${text}\n`)
-    width = text.length
+    if (!io.isTerminal) io.err(`${text}\n`)
+    else io.err(isLast ? clearedLine : `\r${text}${toEndOfLine}`)
+  }
+}
+
+/** Control sequence that clears the rest of the line, and one that removes the line. */
+const toEndOfLine = "\u001b[K"
+const clearedLine = `\r${toEndOfLine}`
+
+/**
+ * Shows on a terminal that a task is running once it has taken a second, and for how long it has.
+ * The returned functions: `aside` prints a text without mixing it with the line, `end` removes the
+ * line.
+ */
+export function working(io: Pick<Io, "err" | "isTerminal">, what: string): Working {
+  if (!io.isTerminal) return { aside: (text) => io.err(text), end: () => {} }
+  const begunAt = performance.now()
+  let isShown = false
+  const timer = setInterval(() => {
+    isShown = true
+    io.err(`\r${what}: ${Math.round((performance.now() - begunAt) / 1000)} s${toEndOfLine}`)
+  }, 1_000)
+  timer.unref()
+  const clear = () => {
+    if (isShown) io.err(clearedLine)
+    isShown = false
+  }
+  return {
+    aside: (text) => {
+      clear()
+      io.err(text)
+    },
+    end: () => {
+      clearInterval(timer)
+      clear()
+    },
+  }
+}
+
+export interface Working {
+  aside(text: string): void
+  end(): void
+}
+
+/**
+ * Runs a task that blocks this thread. If it may take over a second, a terminal shows its name
+ * meanwhile.
+ */
+export async function named<T>(
+  io: Pick<Io, "err" | "isTerminal">,
+  what: string,
+  isLong: boolean,
+  run: () => T | Promise<T>,
+): Promise<T> {
+  if (!io.isTerminal || !isLong) return run()
+  io.err(`${what} …`)
+  try {
+    return await run()
+  } finally {
+    io.err(clearedLine)
   }
 }
 

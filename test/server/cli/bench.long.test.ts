@@ -42,3 +42,36 @@ test("prints the rows that the comparison with other engines reads, then the sum
   expect(last.summary).toMatchObject({ schemas: 2, refused: 1, first_mask_us: { n: 1 } })
   expect(code).toBe(0)
 })
+
+test("--what server: streams of an own server, beside the bare engine", async () => {
+  const args = ["bench", "--what", "server", "--streams", "1,2", "--tokens", "8", "--rounds", "1", "--json"]
+  const { code, out, err } = await tokenrail(args)
+  expect(code, err).toBe(0)
+  const [one, two, last] = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+  expect([one.streams, one.tokens, two.streams, two.tokens]).toEqual([1, 8, 2, 16])
+  for (const { tokens_per_s, first_token_ms, gap_ms, http_us_per_token } of [one, two]) {
+    expect(tokens_per_s).toBeGreaterThan(0)
+    expect(first_token_ms.p99).toBeGreaterThanOrEqual(first_token_ms.p50)
+    expect(gap_ms.p99).toBeGreaterThanOrEqual(gap_ms.p50)
+    expect(http_us_per_token).toEqual(expect.any(Number))
+  }
+  expect(last.machine).toMatch(/node v/)
+})
+
+test.each<[string, string[], number, RegExp]>([
+  ["a server that is not there", ["--url", "http://127.0.0.1:1/v1"], 2, /no server answers/],
+  ["a file", ["rows.jsonl"], 2, /takes no file/],
+  ["no number of streams", ["--streams", "x"], 2, /--streams x/],
+  [
+    "a missing model",
+    ["--model", "no/such/model", "--streams", "1"],
+    4,
+    /the server ended with code 4.*no\/such\/model/s,
+  ],
+])("--what server: %s is refused", async (_, args, code, message) => {
+  const run = await tokenrail(["bench", "--what", "server", ...args])
+  expect([run.code, run.err]).toEqual([code, expect.stringMatching(message)])
+})
