@@ -37,6 +37,12 @@ const programs: Record<string, (lines: string[]) => void> = {
     expect(tool).toMatch(/^tool: 4 degrees in (Oslo|Rome)$/)
     expect(rest).toEqual([])
   },
+  "promptapi.js": ([prompt, stream, ...rest]) => {
+    const { rating } = JSON.parse(prompt.replace(/^prompt: /, ""))
+    expect(Number.isInteger(rating) && rating >= 0 && rating <= 5).toBe(true)
+    expect(stream).toMatch(/^stream: (19|20)\d\d \(true\)$/)
+    expect(rest).toEqual([])
+  },
   "server.js": ([reply, closed, ...rest]) => {
     const [, content] = /^200 (\{.*\}) stop$/.exec(reply) ?? []
     const { answer, confidence } = JSON.parse(content)

@@ -7,6 +7,16 @@ import "./platform.ts"
 export type { AiMessage, AiPart, AiTool } from "./aisdk/conversation.ts"
 export { type AiModel, type AiOptions, tokenrail } from "./aisdk/model.ts"
 export type { AiCall, AiContent, AiResult, AiStreamPart, AiUsage, AiWarning } from "./aisdk/wire.ts"
+export type { PromptInput, PromptMessage } from "./promptapi/messages.ts"
+export {
+  type AvailabilityOptions,
+  type DownloadMonitor,
+  type ExpectedContent,
+  languageModel,
+  type PromptModel,
+  type SessionOptions,
+} from "./promptapi/model.ts"
+export type { OverflowListener, PromptOptions, PromptSession } from "./promptapi/session.ts"
 export {
   type ConstrainedRows,
   constrain,
