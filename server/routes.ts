@@ -12,7 +12,7 @@ import { type BatchActions, batchRoutes } from "./batches/routes.ts"
 import { retryHeaders } from "./errors.ts"
 import type { Metrics } from "./http/metrics.ts"
 import { ollamaChat, ollamaGenerate } from "./ollama/answer.ts"
-import { listModels, listRunning, ollamaVersion, showModel } from "./ollama/models.ts"
+import { listModels, listRunning, ollamaRoot, ollamaVersion, showModel } from "./ollama/models.ts"
 import { absentRoutes } from "./ollama/routes.ts"
 import { chat } from "./openai/chat/chat.ts"
 import { compile } from "./openai/compile/compile.ts"
@@ -175,7 +175,7 @@ function descriptions(service: Service): Routes {
   return {
     ...modelRoutes(service),
     // Clients and load balancers send HEAD to check whether the server is up.
-    "/": { GET: openRoute("root", () => Response.json({ status: "ok" })) },
+    "/": { GET: openRoute("root", service.ollama ? ollamaRoot : plainRoot) },
     "/health": { GET: openRoute("health", health) },
     "/ping": { GET: openRoute("ping", () => Response.json({})) },
     "/version": { GET: route("version", () => Response.json({ version })) },
@@ -188,6 +188,10 @@ function descriptions(service: Service): Routes {
       },
     },
   }
+}
+
+function plainRoot(): Response {
+  return Response.json({ status: "ok" })
 }
 
 function modelRoutes({ models }: Service): Routes {

@@ -95,7 +95,7 @@ export function parseOllamaChat(body: RequestBody): OllamaRequest {
   }
   const own = { ...turn, ...(toolChoice !== undefined && { toolChoice }) }
   const prompt = readConversation(body)
-  return { ...shared(body, { fields, ignored }, own, leftOut), prompt, ...loads(fields, prompt.length === 0) }
+  return { ...shared(body, { fields, ignored }, own, leftOut), prompt, isLoad: prompt.length === 0 }
 }
 
 /** Returns the checked request of `/api/generate`. Throws `Refusal`. Its cost is as above. */
@@ -103,18 +103,17 @@ export function parseGenerate(body: RequestBody): OllamaRequest {
   const { fields, ignored } = readFields(withoutFormat(body), generateFields, refusedOfGenerate)
   const { prompt = "", system = "", raw } = fields
   const isLoad = prompt === null || prompt === ""
-  const load = loads(fields, isLoad)
   const request = shared(body, { fields, ignored }, raw ? { raw } : {})
   if (raw) {
     if (system) throw invalid("system", "has no place in a raw prompt", "Write it into the prompt")
     if (fields.think) throw invalid("think", "has no place with a raw prompt", "Write it into the prompt")
-    return { ...request, prompt: prompt ?? "", ...load, thinks: false }
+    return { ...request, prompt: prompt ?? "", isLoad, thinks: false }
   }
   const messages = [
     ...(system ? [{ role: "system", content: system }] : []),
     { role: "user", content: prompt ?? "" },
   ]
-  return { ...request, prompt: messages, ...load }
+  return { ...request, prompt: messages, isLoad }
 }
 
 /** Returns the model that a request of `/api/show` names. Throws `Refusal`. */
@@ -168,12 +167,4 @@ function thinking(think: boolean | string | null | undefined): GenerateOptions {
   if (think === true) return { templateOptions: { variables: { enable_thinking: true } } }
   if (think === false) return { reasoningEffort: "none" }
   return think ? { reasoningEffort: think } : {}
-}
-
-/** Throws `Refusal` for an empty prompt that asks to unload the model. */
-function loads({ keep_alive: keeps }: Shared["fields"], isLoad: boolean): { isLoad: boolean } {
-  if (isLoad && (keeps === 0 || (typeof keeps === "string" && /^0+(\.0+)?[a-z]*$/.test(keeps)))) {
-    throw invalid("keep_alive", ": the model stays loaded as long as the server runs", "Stop the server")
-  }
-  return { isLoad }
 }

@@ -121,3 +121,9 @@ async function digestOf({ model: { id, createdAt, weightBytes }, vocabulary }: E
 export function ollamaVersion(): Response {
   return Response.json({ version })
 }
+
+/** Replies to `GET /` with the text by which programs recognise Ollama, or with JSON if it is asked for. */
+export function ollamaRoot({ headers }: Request): Response {
+  const wantsJson = (headers.get("accept") ?? "").includes("application/json")
+  return wantsJson ? Response.json({ status: "ok" }) : new Response("Ollama is running")
+}

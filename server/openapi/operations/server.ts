@@ -72,7 +72,13 @@ export const serverOperations = {
   root: {
     tag: "Server",
     summary: "Says that the server answers",
-    reply: jsonReply("It answers.", z.object({ status: z.literal("ok") })),
+    reply: {
+      description: "It answers. With `--ollama` in the words of Ollama, unless the client accepts JSON.",
+      content: {
+        "application/json": z.object({ status: z.literal("ok") }),
+        "text/plain": z.literal("Ollama is running"),
+      },
+    },
     refusals: [],
   },
   health: {

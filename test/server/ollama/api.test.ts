@@ -193,6 +193,23 @@ describe("models", () => {
     expect((await post("/api/show", { model: undefined })).status).toBe(400)
   })
 
+  test("GET / is Ollama's text, but for a client that asks for JSON", async () => {
+    const seen = await app.request("/")
+    expect(seen.headers.get("content-type")).toMatch(/^text\/plain/)
+    expect(await seen.text()).toBe("Ollama is running")
+    const json = await app.request("/", { headers: { accept: "application/json" } })
+    expect(await json.json()).toEqual({ status: "ok" })
+    const plain = createApp(engine)
+    expect(await (await plain.request("/")).json()).toEqual({ status: "ok" })
+  })
+
+  test.each([0, -1, 300, "0s", "5m", "-1", "1h30m"])("keep_alive %j has no effect", async (keep_alive) => {
+    const chat = await post("/api/chat", { messages: [], keep_alive })
+    expect(await chat.json()).toMatchObject({ done: true, done_reason: "load" })
+    const prompt = await post("/api/generate", { prompt: "", keep_alive })
+    expect(await prompt.json()).toMatchObject({ done: true, done_reason: "load" })
+  })
+
   test.each(["/", "/api/version", "/api/tags"])("HEAD %s", async (path) => {
     expect((await app.request(path, { method: "HEAD" })).status).toBe(200)
   })

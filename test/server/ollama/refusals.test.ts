@@ -88,7 +88,6 @@ describe("chat refuses", () => {
     ["an option of the wrong type", { options: { temperature: "hot" } }, "temperature"],
     ["a seed that is none", { options: { seed: 1.5 } }, "seed"],
     ["a constraint among the options", { options: { grammar: "root ::= [a]" } }, "grammar", /constraint/],
-    ["to unload the model", { messages: [], keep_alive: 0 }, "keep_alive", /stays loaded/],
   ])("%s", (_, fields, param, message = /./) => {
     const told = refusal("ollamaChat", fields)
     expect(told.details.param).toBe(param)
@@ -106,7 +105,6 @@ describe("generate refuses", () => {
     ["tools", { tools: [{}] }, "tools", /api\/chat/],
     ["a raw prompt with a system text", { raw: true, system: "x" }, "system"],
     ["a raw prompt that thinks", { raw: true, think: true }, "think"],
-    ["to unload the model", { prompt: "", keep_alive: "0s" }, "keep_alive"],
   ])("%s", (_, fields, param, message = /./) => {
     const told = refusal("ollamaGenerate", fields)
     expect(told.details.param).toBe(param)
