@@ -7,12 +7,16 @@ import { formats } from "./frontends/formats.ts"
 import { gbnf } from "./frontends/gbnf.ts"
 import { json } from "./frontends/json.ts"
 import { lark } from "./frontends/lark.ts"
+import { metaschemas } from "./frontends/metaschemas.ts"
 import { regex } from "./frontends/regex.ts"
 import { tags } from "./frontends/tags.ts"
 import { texts } from "./frontends/texts.ts"
 import type { GrammarInput } from "./input.ts"
 
-const compileAny = compilerOf({ ...json, ...regex, ...formats, ...texts, ...gbnf, ...lark, ...tags })
+const compileAny = compilerOf({
+  ...{ ...json, ...regex, ...formats, ...metaschemas, ...texts },
+  ...{ ...gbnf, ...lark, ...tags },
+})
 
 /**
  * Compiles a constraint. Throws GrammarError: `syntax`, `unsupported`, `unsatisfiable` (unless

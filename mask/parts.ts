@@ -1,6 +1,6 @@
 /**
  * Parts that the core of `mask/` uses and does not import: the check of options, the ways to the
- * end of a text, and the shortcuts. `index.ts` hands them in. So the core is small, and a test can
+ * end of a text, and the shortcuts. `handed.ts` hands them in. So the core is small, and a test can
  * run it without shortcuts.
  */
 import type { States } from "../grammar/state.ts"

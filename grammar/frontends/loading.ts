@@ -6,11 +6,13 @@ import { json } from "./json.ts"
 /** By part: loads the front end that has it. */
 const loaders: { readonly [Part in MissingPart["part"]]: () => Promise<FrontEnds> } = {
   patterns: async () => (await import("./regex.ts")).regex,
+  quotations: async () => (await import("./texts.ts")).texts,
+  metaschemas: async () => (await import("./metaschemas.ts")).metaschemas,
   formats: async () => (await import("./formats.ts")).formats,
 }
 
 /**
- * Compiles a JSON Schema as `compile` does. Regular expressions and formats are loaded by
+ * Compiles a JSON Schema as `compile` does. The parts that `json` alone lacks are loaded by
  * `import()` when the first schema needs them, so a page that calls this begins with less code.
  */
 export async function compileJson(

@@ -10,6 +10,7 @@ import { tagRule } from "../tags/tags.ts"
 import { formats } from "./formats.ts"
 import { json } from "./json.ts"
 import { lark } from "./lark.ts"
+import { metaschemas } from "./metaschemas.ts"
 import { regex } from "./regex.ts"
 import { fromRules, loadedFirst } from "./rules.ts"
 
@@ -61,11 +62,12 @@ function answerOf(compileFormat: () => Grammar): Grammar {
  * contain. They must be imported before the first compilation.
  */
 export const tags: FrontEnd<
-  "json" | "regex" | "patterns" | "formats" | "lark" | "grammar" | "tag" | "tools"
+  "json" | "regex" | "patterns" | "formats" | "metaschemas" | "lark" | "grammar" | "tag" | "tools"
 > = {
   ...json,
   ...regex,
   ...formats,
+  ...metaschemas,
   ...lark,
   tag: loadedFirst("tag", compileTag),
   tools: loadedFirst("tools", compileTurn),

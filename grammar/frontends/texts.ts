@@ -9,8 +9,10 @@ import { buildNames } from "../lexeme/string/names.ts"
 import { PlainTag } from "../lexeme/table.ts"
 import { checkTexts, fromLexeme } from "./result.ts"
 
-/** The front ends of `kind: "choice"` and `kind: "substring"`. */
-export const texts: FrontEnd<"choice" | "substring"> = {
+/** The front ends of `kind: "choice"` and `kind: "substring"`, and the copied strings of schemas. */
+export const texts: FrontEnd<"choice" | "substring" | "quotations"> = {
+  quotations: (source, unit, path, limits) => substringExpr(chunksOf(source, unit), path, limits),
+
   choice({ options }, context) {
     checkLimit(context.limits, "choices", options.length)
     if (options.length === 0) throw new GrammarError("syntax", "", "a choice needs at least one option")

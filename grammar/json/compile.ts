@@ -15,10 +15,10 @@ import { inPlaceSchemas } from "./facts/coverage.ts"
 import { closingSchemas, countBranches } from "./facts/openobjects.ts"
 import { JsonLanguage } from "./language.ts"
 import { admittedBy, checkLeast, FirstSight } from "./least.ts"
-import type { JsonParts } from "./parts.ts"
+import { type Guidance, type JsonParts, partOf } from "./parts.ts"
 import { checkReach } from "./reach.ts"
-import { GuidanceKey, guidanceOf } from "./read/guidance.ts"
 import { KeywordReader, type OpenObjects } from "./read/keywordreader.ts"
+import { GuidanceKey } from "./read/keywords.ts"
 import { fromValue, type JsonNode, readJson } from "./read/reader.ts"
 import { whyEmpty } from "./reason.ts"
 import { SchemaGraph, type SchemaNode } from "./refs/refs.ts"
@@ -73,8 +73,13 @@ export interface OpenSchema {
 export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "unsatisfiable">): OpenSchema {
   const { limits } = options
   const text = readSchema(schema, limits)
-  const graph = new SchemaGraph(text, { documents: options.documents, dialect: options.dialect, limits })
-  const { policy, excludes } = guidanceOf(text, options.policy, options)
+  const graph = new SchemaGraph(text, {
+    documents: options.documents,
+    dialect: options.dialect,
+    limits,
+    parts: options.parts,
+  })
+  const { policy, excludes } = guidanceIn(text, options)
   const said =
     excludes.length === 0 ? options : { ...options, excludes: [...(options.excludes ?? []), ...excludes] }
   const reader = new KeywordReader(graph, said)
@@ -94,6 +99,16 @@ export function openSchema(schema: unknown, options: Omit<JsonOptions, "key" | "
   const value = language.all.of([language.all.schema(graph.root)])
   const isPossible = possibleParts(graph.root, options)
   return { language, root: graph.root, value, nodes, isPossible }
+}
+
+/** Returns the spelling that a schema asks for: that of the options, if it does not say. */
+function guidanceIn(
+  schema: JsonNode,
+  { policy, parts, limits }: Omit<JsonOptions, "key" | "unsatisfiable">,
+): Guidance {
+  const value = schema.kind === "object" ? schema.members.get(GuidanceKey) : undefined
+  if (value === undefined) return { policy, excludes: [] }
+  return partOf(parts, "patterns", `/${GuidanceKey}`).guidance(value, policy, limits)
 }
 
 /**

@@ -8,10 +8,11 @@
  * schema. Where a narrower schema would allow more values (below `not`, for example), each such
  * schema must say (`facts/copies.ts`).
  */
-import { chunksOf, type SubstringUnit, substringExpr } from "../../ebnf/substring.ts"
+import type { SubstringUnit } from "../../ebnf/substring.ts"
 import { GrammarError, type Limits } from "../../errors.ts"
 import type { ExprId } from "../../lexeme/expr/expr.ts"
 import { Types } from "../facts/conjunction.ts"
+import { type JsonParts, partOf } from "../parts.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import type { Keywords } from "./keywords.ts"
 import { type Members, malformed } from "./keywordvalue.ts"
@@ -28,11 +29,13 @@ export class Copies {
   readonly implied = new Set<SchemaNode>()
   private readonly source: string | undefined
   private readonly limits: Limits
+  private readonly parts: JsonParts
   private readonly exprs = new Map<SubstringUnit, ExprId>()
 
-  constructor(source: string | undefined, limits: Limits) {
+  constructor(source: string | undefined, { limits, parts }: { limits: Limits; parts: JsonParts }) {
     this.source = source
     this.limits = limits
+    this.parts = parts
   }
 
   /**
@@ -58,7 +61,7 @@ export class Copies {
   private texts(unit: SubstringUnit, path: string): ExprId {
     let expr = this.exprs.get(unit)
     if (expr === undefined) {
-      expr = substringExpr(chunksOf(this.source ?? "", unit), path, this.limits)
+      expr = partOf(this.parts, "quotations", path)(this.source ?? "", unit, path, this.limits)
       this.exprs.set(unit, expr)
     }
     return expr

@@ -9,19 +9,12 @@
  */
 import { GrammarError, type Limits } from "../../errors.ts"
 import { Empty, type ExprId, exprs } from "../../lexeme/expr/expr.ts"
-import { type JsonParts, patternReader } from "../parts.ts"
+import { parseRegex } from "../../regex/parse.ts"
+import type { Guidance } from "../parts.ts"
 import type { SurfacePolicy } from "../spelling.ts"
+import { GuidanceKey } from "./keywords.ts"
 import { describeValue } from "./keywordvalue.ts"
 import type { JsonNode } from "./reader.ts"
-
-export const GuidanceKey = "x-guidance"
-
-/** The spelling that a schema asks for. */
-export interface Guidance {
-  readonly policy: SurfacePolicy
-  /** Texts that no string may contain, because their escapes are not allowed. */
-  readonly excludes: readonly string[]
-}
 
 const keys = [
   "item_separator",
@@ -53,16 +46,10 @@ export function guidanceNote(value: JsonNode): string | undefined {
 }
 
 /**
- * Returns the guidance of the root `schema`. `policy` applies where the schema does not say. Throws
- * a GrammarError with the pointer of the key.
+ * Returns the guidance of a schema, whose value of `x-guidance` is `value`. `policy` applies where
+ * it does not say. Throws a GrammarError with the pointer of the key.
  */
-export function guidanceOf(
-  schema: JsonNode,
-  policy: SurfacePolicy,
-  { limits, parts }: { limits: Limits; parts: JsonParts },
-): Guidance {
-  const value = schema.kind === "object" ? schema.members.get(GuidanceKey) : undefined
-  if (value === undefined) return { policy, excludes: [] }
+export function guidanceOf(value: JsonNode, policy: SurfacePolicy, limits: Limits): Guidance {
   const path = `/${GuidanceKey}`
   if (value.kind !== "object")
     throw new GrammarError(
@@ -76,7 +63,8 @@ export function guidanceOf(
     throw new GrammarError("unsupported", path, message)
   }
   const at = new Members(value.members, path)
-  const match = (pattern: string, place: string) => patternReader(parts, place).match(pattern, place, limits)
+  const match = (pattern: string, place: string) =>
+    parseRegex(pattern, { mode: "match", path: place, limits })
   const comma = separator(at, "item_separator", match)
   const colon = separator(at, "key_separator", match)
   at.isSet("coerce_one_of")

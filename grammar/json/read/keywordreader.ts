@@ -12,13 +12,12 @@ import { MaxCount } from "../../lexeme/expr/nodes.ts"
 import { freeTextExpr } from "../../lexeme/freetext.ts"
 import type { KeywordNote } from "../../report.ts"
 import { Infinite } from "../facts/conjunction.ts"
-import { formatOf, type JsonParts, patternReader } from "../parts.ts"
+import { formatOf, type JsonParts, partOf } from "../parts.ts"
 import { isKeywordSomewhere, type Keyword } from "../refs/dialect.ts"
 import type { SchemaGraph, SchemaNode } from "../refs/refs.ts"
 import { encodeToken } from "../refs/uri.ts"
 import { CopiedKey, Copies } from "./copied.ts"
-import { GuidanceKey, guidanceNote } from "./guidance.ts"
-import { Keywords } from "./keywords.ts"
+import { GuidanceKey, Keywords } from "./keywords.ts"
 import {
   describeValue,
   malformed,
@@ -110,7 +109,7 @@ export class KeywordReader {
     this.limits = options.limits
     this.options = options
     this.closesObjects = options.openObjects === "declared"
-    this.copies = new Copies(options.source, options.limits)
+    this.copies = new Copies(options.source, options)
     this.excludes = options.excludes ?? []
     this.allowedText = this.excludes.length === 0 ? exprs.anyText : freeTextExpr(this.excludes)
   }
@@ -197,7 +196,8 @@ export class KeywordReader {
                 : this.remarks.get(node)?.get(keyword)
         if (remark !== undefined) notes.push({ path, keyword, status: "annotation", note: remark })
         else if (isGuidance) {
-          const note = guidanceNote(node.value.members.get(keyword) as JsonNode)
+          const value = node.value.members.get(keyword) as JsonNode
+          const note = this.options.parts.patterns?.guidanceNote(value)
           notes.push({ path, keyword, status: "exact", ...(note === undefined ? {} : { note }) })
         } else if (isOwn) notes.push({ path, keyword, status: "exact" })
         else if (!constrains(known as Keyword)) notes.push({ path, keyword, status: "annotation" })
@@ -482,7 +482,7 @@ export class KeywordReader {
 
   private readPattern(pattern: string, path: string): ExprId {
     const { parts, limits } = this.options
-    return patternReader(parts, path).search(pattern, path, limits)
+    return partOf(parts, "patterns", path).search(pattern, path, limits)
   }
 
   private readFormat({ keywords, node, path }: KeywordPlace, name: string): string | undefined {

@@ -8,6 +8,9 @@ import { AllTypes, Infinite, Types, typeBit } from "../facts/conjunction.ts"
 import type { SchemaNode } from "../refs/refs.ts"
 import type { JsonNode } from "./reader.ts"
 
+/** The key at the root of a schema that says how its values are spelt (`guidance.ts`). */
+export const GuidanceKey = "x-guidance"
+
 /** `min` to `max` items satisfy `node`. */
 export interface Contains {
   readonly node: SchemaNode

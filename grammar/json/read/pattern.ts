@@ -4,6 +4,7 @@ import { KnownPatterns } from "../../regex/knownpatterns.ts"
 import { parseRegex } from "../../regex/parse.ts"
 import { owned } from "../../tables.ts"
 import type { PatternReader } from "../parts.ts"
+import { guidanceNote, guidanceOf } from "./guidance.ts"
 
 const known = owned("patterns", new KnownPatterns(), { entryBytes: 60, forget: () => known.forget() })
 
@@ -11,7 +12,8 @@ const known = owned("patterns", new KnownPatterns(), { entryBytes: 60, forget: (
 export const schemaPatterns: PatternReader = {
   search: (pattern, path, limits) =>
     known.of(pattern, limits, () => parseRegex(pattern, { mode: "search", path, limits })),
-  match: (pattern, path, limits) => parseRegex(pattern, { mode: "match", path, limits }),
+  guidance: guidanceOf,
+  guidanceNote,
   note: (patterns, path, limits) =>
     foreignNote(
       patterns.map((pattern) => ({ pattern, path })),

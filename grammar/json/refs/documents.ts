@@ -4,6 +4,7 @@ import { GrammarError } from "../../errors.ts"
 import { checkOptions } from "../../options.ts"
 import { fromValue, type JsonNode, readJson } from "../read/reader.ts"
 import { subschemas } from "./dialect.ts"
+import { metaschemaText } from "./metaschemas.ts"
 import { type GraphOptions, SchemaGraph, type SchemaNode } from "./refs.ts"
 
 /**
@@ -45,7 +46,7 @@ function visitReferences(schema: JsonNode, options: GraphOptions): void {
       throw error
     }
   }
-  const graph = attempt(() => new SchemaGraph(schema, options))
+  const graph = attempt(() => new SchemaGraph(schema, { ...options, parts: { metaschemas: metaschemaText } }))
   if (graph === null) return
   const queue = [graph.root]
   const seen = new Set(queue)

@@ -239,7 +239,6 @@ let texts: Map<string, string> | null = null
  * null for other URIs.
  */
 export function metaschemaText(uri: string): string | null {
-  if (!/^https?:\/\/json-schema\.org\//.test(uri)) return null
   if (texts === null) {
     const map = new Map<string, string>()
     const add = (name: string, schema: Json) => {

@@ -12,6 +12,7 @@
  */
 
 import { defaultLimits, GrammarError, type Limits, limitError } from "../../errors.ts"
+import type { JsonParts } from "../parts.ts"
 import type { JsonNode } from "../read/reader.ts"
 import { type Dialect, defaultDialect, draftDialectOf, isSchema } from "./dialect.ts"
 import { type Location, type Resource, Resources } from "./resources.ts"
@@ -44,6 +45,8 @@ const noPlaces: ReadonlyMap<string, Location> = new Map()
 export interface GraphOptions {
   /** Texts of other documents by URI. */
   documents?: Readonly<Record<string, string>>
+  /** Those with `metaschemas` can refer to the metaschemas of the drafts. */
+  parts?: JsonParts
   /** Draft of schemas without `$schema`: a name such as `draft-07` or the URI of a metaschema. */
   dialect?: string
   /** Receives the URIs of documents that were needed and not found. */
@@ -74,7 +77,7 @@ export class SchemaGraph {
       )
     }
     this.limits = options.limits ?? defaultLimits
-    this.resources = new Resources(root, options.documents ?? {}, dialect, options.missing)
+    this.resources = new Resources(root, options.documents ?? {}, dialect, options)
     this.root = this.node(this.resources.main, { places: noPlaces, nodes: new Map(), entered: new Map() })
   }
 

@@ -12,10 +12,13 @@
  */
 import { checkTime } from "../../deadline.ts"
 import { GrammarError } from "../../errors.ts"
+import { type JsonParts, partOf } from "../parts.ts"
 import { type JsonNode, readJson, toText } from "../read/reader.ts"
 import { type Dialect, dialectOf, isSchema, subschemas } from "./dialect.ts"
-import { metaschemaText } from "./metaschemas.ts"
 import { decodeFragment, decodeToken, encodeToken, resolveUri, splitFragment } from "./uri.ts"
+
+/** URIs of metaschemas begin so. */
+const isMetaschema = /^https?:\/\/json-schema\.org\//
 
 /** A schema with an identity of its own: a document or a subschema with `$id`. */
 export interface Resource {
@@ -52,6 +55,7 @@ export class Resources {
   private allRead = false
 
   private readonly missing: Set<string>
+  private readonly parts: JsonParts
 
   /**
    * `dialect` applies to schemas that name none. `missing` receives the URIs that are not found.
@@ -60,9 +64,10 @@ export class Resources {
     root: JsonNode,
     documents: Readonly<Record<string, string>>,
     dialect: Dialect,
-    missing: Set<string> = new Set(),
+    { missing = new Set(), parts = {} }: { missing?: Set<string>; parts?: JsonParts },
   ) {
     this.missing = missing
+    this.parts = parts
     for (const uri of Object.keys(documents)) this.documents.set(splitFragment(uri)[0], documents[uri])
     this.main = this.addDocument(root, "", "", dialect)
   }
@@ -106,7 +111,8 @@ export class Resources {
       named = this.byId.get(uri)
     }
     if (named !== undefined) return this.single(named, uri, path)
-    const bundled = metaschemaText(uri)
+    if (!isMetaschema.test(uri)) return null
+    const bundled = partOf(this.parts, "metaschemas", path)(uri)
     return bundled === null ? null : this.addDocument(readJson(bundled), uri, uri, from.dialect)
   }
 

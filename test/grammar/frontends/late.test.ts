@@ -1,5 +1,5 @@
 /**
- * Front ends that a process imports after its first compilation. Those of patterns and formats put nothing into the tables of the
+ * Front ends that a process imports after its first compilation. The parts of JSON Schema put nothing into the tables of the
  * process while they are loaded, so all worlds agree about them; the others say that they came late. The order of imports is
  * what is tested, so this runs in a process of its own, over what is built.
  */
@@ -33,10 +33,12 @@ const program = `
   const before = sizes()
   const { regex } = await load("frontends/regex")
   const { formats } = await load("frontends/formats")
+  const { texts } = await load("frontends/texts")
+  const { metaschemas } = await load("frontends/metaschemas")
   const late = owners.slice(early)
   const found = { isUnchanged: sizes() === before, late: late.length, kept: late.filter(({ forget }) => forget === undefined).map(({ name }) => name) }
 
-  const compile = compilerOf({ ...json, ...regex, ...formats })
+  const compile = compilerOf({ ...json, ...regex, ...formats, ...texts, ...metaschemas })
   const schema = { properties: { a: { pattern: "^a{2}$" }, b: { format: "hostname" }, c: { format: "date" } } }
   const grammars = [compile({ kind: "json", schema }).grammar]
   const old = currentWorld()
@@ -62,7 +64,7 @@ const program = `
   }
   console.log(JSON.stringify(found))`
 
-test("patterns and formats may come late, grammars may not", () => {
+test("the parts of JSON Schema may come late, grammars may not", () => {
   const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
     encoding: "utf8",
   })

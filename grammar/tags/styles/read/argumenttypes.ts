@@ -9,6 +9,7 @@ import { defaultLimits } from "../../../errors.ts"
 import { formatExpr } from "../../../format/format.ts"
 import { Types } from "../../../json/facts/conjunction.ts"
 import { schemaPatterns } from "../../../json/read/pattern.ts"
+import { metaschemaText } from "../../../json/refs/metaschemas.ts"
 import { matchesText } from "../../../lexeme/expr/finite.ts"
 import { rawLexeme } from "../../../lexeme/raw.ts"
 import { lexemes } from "../../../lexeme/table.ts"
@@ -44,7 +45,7 @@ export class ArgumentTypes {
   constructor(tool: Tool, options: Partial<ArgumentOptions>) {
     this.args = openArguments(tool, {
       limits: defaultLimits,
-      parts: { patterns: schemaPatterns, formats: formatExpr },
+      parts: { patterns: schemaPatterns, formats: formatExpr, metaschemas: metaschemaText },
       formats: "assert",
       unknownKeywords: "ignore",
       ...options,

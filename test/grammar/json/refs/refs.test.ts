@@ -12,7 +12,7 @@ import { type GraphOptions, SchemaGraph, type SchemaNode } from "../../../../gra
 import { encodeToken } from "../../../../grammar/json/refs/uri.ts"
 
 const graphOf = (schema: unknown, options: GraphOptions = {}) =>
-  new SchemaGraph(readJson(JSON.stringify(schema)), options)
+  new SchemaGraph(readJson(JSON.stringify(schema)), { parts: { metaschemas: metaschemaText }, ...options })
 
 /** The subschema at the steps below a node, which are keys and indices that exist. */
 function child(graph: SchemaGraph, node: SchemaNode, ...steps: (string | number)[]): SchemaNode {
