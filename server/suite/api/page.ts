@@ -39,7 +39,8 @@ export function page(
 <body>
 <main>
 <h1>${markup(title)}</h1>
-<p>Model <code>${markup(model)}</code>, ${at.toISOString().slice(0, 16).replace("T", " ")} UTC, ${summary.total} cases.</p>
+<p>Model <code>${markup(model)}</code>, ${at.toISOString().slice(0, 16).replace("T", " ")} UTC, ${summary.total} cases. <em>(n)</em>: so many answers were cut off, and what there is
+can still be completed.</p>
 ${table(summary)}
 ${filter(summary)}
 ${sections.join("\n")}
@@ -56,7 +57,7 @@ function table(summary: ApiSummary): string {
   const heads = ["area", "cases", ...verdicts].map((head) => `<th scope="col">${head}</th>`).join("")
   return `<div class="wide" role="region" aria-label="Counts by area" tabindex="0">
 <table>
-<caption>Verdicts by area. (n): so many answers were cut off, and what there is satisfies the constraint.</caption>
+<caption>Verdicts by area</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows.join("\n")}
@@ -139,9 +140,10 @@ const style = `
   :root { --text: #e6e9ee; --back: #14171c; --soft: #20252d; --line: #434b57;
     --good: #7fd89a; --bad: #ff9a9a; --odd: #f0c069; --calm: #a9bfd8 } }
 * { box-sizing: border-box }
-body { margin: 0; color: var(--text); background: var(--back); font: 16px/1.5 system-ui, sans-serif }
+body { margin: 0; color: var(--text); background: var(--back); font: 16px/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere }
 main { max-width: 64rem; margin: 0 auto; padding: 1rem }
-h1 { font-size: 1.4rem; overflow-wrap: anywhere }
+h1 { font-size: 1.4rem }
 h2 { font-size: 1.1rem; margin: 1.5rem 0 .5rem }
 h3 { font-size: .9rem; margin: .5rem 0 0 }
 .wide { overflow-x: auto }
@@ -153,9 +155,14 @@ tfoot { font-weight: bold }
 fieldset { margin: 1rem 0; border: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: .25rem 1rem }
 label { display: inline-flex; align-items: center; gap: .35rem; min-height: 2rem }
 details { border: 1px solid var(--line); border-radius: .4rem; margin: .25rem 0; padding: .25rem .6rem }
-summary { cursor: pointer; overflow-wrap: anywhere; min-height: 1.75rem }
-pre { background: var(--soft); padding: .6rem; margin: .25rem 0; white-space: pre-wrap; overflow-wrap: anywhere;
+summary { cursor: pointer; min-height: 1.75rem }
+pre { background: var(--soft); padding: .6rem; margin: .25rem 0; white-space: pre-wrap;
   max-height: 24rem; overflow-y: auto }
+@media (max-width: 40rem) {
+  table { font-size: .8rem }
+  th, td { padding: .15rem .3rem }
+  th:first-child { white-space: normal; max-width: 6.5rem; position: sticky; left: 0;
+    background: var(--back) } }
 .verdict { font-weight: bold; padding-right: .4rem }
 .honoured > summary > .verdict, td.honoured { color: var(--good) }
 .ignored > summary > .verdict, .wrong > summary > .verdict, td.ignored, td.wrong { color: var(--bad) }
