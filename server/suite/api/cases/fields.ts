@@ -1,7 +1,7 @@
 /** Cases of stops, budgets, choices, seeds and log-probabilities. */
 import type { Asker } from "../ask.ts"
 import { type ApiCase, type Finding, finding, honoured, type JsonObject } from "../case.ts"
-import { type Chat, type ChatChoice, fieldsOf, listOf, readChat } from "../chat.ts"
+import { type Chat, type ChatChoice, fieldsOf, listOf, readChat, readStream } from "../chat.ts"
 import { Constraint } from "../constraint.ts"
 import { eachChoice, malformed, read, textOf } from "../judges.ts"
 import { acceptedCases } from "./streams.ts"
@@ -17,6 +17,7 @@ export function fieldCases(ask: Asker): ApiCase[] {
     ...choiceCases(ask),
     ...seedCases(ask),
     ...logprobCases(ask),
+    ...reasoningCases(ask),
     ...acceptedCases(ask),
   ]
 }
@@ -200,4 +201,41 @@ function logprobForm({ logprobs, content }: ChatChoice, top: number | null, isCo
   const isAscii = /^[\x20-\x7e]*$/.test(content ?? "")
   const isText = !isAscii || joined.trim().startsWith((content ?? "").trim())
   return isText ? honoured : finding("wrong", `the tokens spell ${JSON.stringify(joined.slice(0, 60))}`)
+}
+
+/** A schema holds however reasoning is switched, and thoughts come before the text. */
+function reasoningCases(ask: Asker): ApiCase[] {
+  const rows: [name: string, fields: JsonObject][] = [
+    ["on by effort", { reasoning_effort: "low" }],
+    ["off by effort", { reasoning_effort: "none" }],
+    ["on by an argument of the template", { chat_template_kwargs: { enable_thinking: true } }],
+    ["off by an argument of the template", { chat_template_kwargs: { enable_thinking: false } }],
+    ["off in the text", { messages: [{ role: "user", content: `${prompt} /no_think` }] }],
+  ]
+  const constraint = new Constraint({ kind: "json", schema })
+  return [
+    ...rows.map(
+      ([name, fields]): ApiCase => ({
+        ...{ area: "reasoning", name: `a schema, reasoning ${name}` },
+        requests: [ask.chat(prompt, { ...ask.schema(schema), ...fields }, 256)],
+        judge: eachChoice((choice) => textOf(choice, constraint)),
+      }),
+    ),
+    {
+      ...{ area: "reasoning", name: "thoughts come before the text, streamed" },
+      requests: [ask.chat(prompt, { ...ask.schema(schema), reasoning_effort: "low", stream: true }, 256)],
+      judge: ([reply]) => thoughtsFirst(readStream(reply)),
+    },
+  ]
+}
+
+function thoughtsFirst({ problems, chunks }: ReturnType<typeof readStream>): Finding {
+  const deltas = chunks.flatMap(({ choices }) =>
+    listOf(choices).map((choice) => fieldsOf(fieldsOf(choice).delta)),
+  )
+  const isThought = ({ reasoning, reasoning_content }: (typeof deltas)[number]) =>
+    Boolean(reasoning || reasoning_content)
+  const text = deltas.findIndex(({ content }) => Boolean(content))
+  const late = text >= 0 && deltas.slice(text + 1).some(isThought)
+  return malformed(problems) ?? (late ? finding("wrong", "a thought follows the text") : honoured)
 }

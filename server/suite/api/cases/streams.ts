@@ -280,6 +280,15 @@ const acceptedRows: readonly (readonly [name: string, fields: JsonObject])[] = [
       ],
     },
   ],
+  [
+    "two messages of the user in a row",
+    {
+      messages: [
+        { role: "user", content: prompt },
+        { role: "user", content: prompt },
+      ],
+    },
+  ],
   ["text as response_format", { response_format: { type: "text" } }],
   ["no tools", { tools: [] }],
   [
