@@ -109,7 +109,8 @@ export abstract class Frame {
 
   /**
    * Describes the lexeme under this frame for messages. `sample` is a shortest way to end it,
-   * `lexeme` the state in which it is. Returns null if the frame knows no more than its state tells.
+   * `lexeme` the state in which it is. Returns null if the frame knows no more than its state
+   * tells.
    */
   expect(_sample: string, _lexeme: number): Expectation | null {
     return null

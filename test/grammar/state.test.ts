@@ -53,5 +53,5 @@ test("explain names what may follow", () => {
   const states = statesOf({ kind: "json", schema })
   expect(explain(states, states.start).map(({ what }) => what)).toEqual(["an object"])
   const after = explain(states, read(states, '{"a": '))
-  expect(after.map(({ what }) => what)).toEqual(["a number"])
+  expect(after.map(({ what }) => what)).toEqual(["an integer"])
 })
