@@ -69,6 +69,79 @@ test("offsets count bytes", async () => {
   expect(body.results.map(({ offset }: { offset: number }) => offset)).toEqual([4, 5])
 })
 
+const user = "<|user|>"
+const calls = {
+  type: "tag",
+  begin: `${user}f`,
+  content: { type: "json_schema", json_schema: schema },
+  end: "<|end|>",
+}
+const tag = (format: object) => ({ response_format: { type: "structural_tag", format } })
+
+test.each<[name: string, constraint: object, accepted: string[], rejected: [text: string, offset: number][]]>(
+  [
+    [
+      "a tag whose ends are tokens",
+      tag(calls),
+      [`${user}f{"age":3}<|end|>`],
+      [
+        [`${user}f{"age":3}`, 18],
+        [`${user}g`, 8],
+      ],
+    ],
+    [
+      "tags behind a trigger",
+      tag({ type: "triggered_tags", triggers: [user], tags: [calls] }),
+      ["hi", `hi ${user}f{"age":3}<|end|>, bye`],
+      // The digit may begin 0.1e1.
+      [[`hi ${user}f{"age":0}<|end|>`, 20]],
+    ],
+    [
+      "a token by its name",
+      tag({
+        type: "sequence",
+        elements: [
+          { type: "const_string", value: "a" },
+          { type: "token", token: user },
+        ],
+      }),
+      [`a${user}`],
+      [
+        ["a<|x|>", 3],
+        ["a", 1],
+      ],
+    ],
+    ["a token of a Lark grammar", { grammar: `start: ${user} "a"` }, [`${user}a`], [["a", 0]]],
+  ],
+)("texts spell the control tokens that %s names", async (_, constraint, accepted, rejected) => {
+  const check = [...accepted, ...rejected.map(([text]) => text)]
+  const { status, body } = await post({ ...constraint, check })
+  expect(status, JSON.stringify(body)).toBe(200)
+  const verdicts = body.results.map(({ accepted, offset }: { accepted: boolean; offset: number }) => [
+    accepted,
+    offset,
+  ])
+  expect(verdicts).toEqual([
+    ...accepted.map((text) => [true, text.length]),
+    ...rejected.map(([, offset]) => [false, offset]),
+  ])
+})
+
+test.each<[name: string, constraint: object]>([
+  ["Lark", { grammar: 'start: <[256]> "a"' }],
+  ["Lark, in a range", { grammar: 'start: "b" | <[1,255-258]> "a"' }],
+  ["Lark, any", { grammar: 'start: <[*]> "a"' }],
+  ["GBNF", { grammar: 'root ::= Token(256) "a"' }],
+  ["a tag", tag({ type: "token", token: 256 })],
+  ["a tag, any but one", tag({ type: "any_tokens", exclude_tokens: [256] })],
+])("tokens by id in %s compile, and no text is judged by them", async (_, constraint) => {
+  const whole = await post(constraint)
+  expect(whole.status, JSON.stringify(whole.body)).toBe(200)
+  const { status, body } = await post({ ...constraint, check: ["<|user|>a", "a"] })
+  expect([status, body.error.kind ?? body.error.code], JSON.stringify(body)).toEqual([400, "unsupported"])
+  expect(body.error.message).toMatch(/vocabulary|check reads texts as bytes/)
+})
+
 test.each<[object, string]>([
   [{}, "response_format"],
   [{ regex: "(", check: ["a"] }, "regex"],
