@@ -123,8 +123,8 @@ function checkOptions(path: string, given: unknown, key: "value" | "label"): voi
 
 function listAt(path: string, given: unknown, min: number, max: number): readonly unknown[] {
   if (Array.isArray(given) && given.length >= min && given.length <= max) return given
-  const what = Array.isArray(given) ? `${given.length} members are not` : `${shown(given)} is not a list of`
-  throw wrong(path, `${what} ${min} to ${max}`)
+  const what = Array.isArray(given) ? `${given.length} members` : `${shown(given)} is not a list`
+  throw wrong(path, `${what}: send ${min} to ${max}`)
 }
 
 function objectAt(path: string, given: unknown): Readonly<Record<string, unknown>> {

@@ -63,7 +63,7 @@ const chats: Json[] = [
     ...base,
     stream: true,
     structured_outputs: { json: schema },
-    tokenrail: { on_length: "close" },
+    tokenrail: { on_length: "close", confidence: true },
     max_tokens: 30,
   },
   {
@@ -287,6 +287,41 @@ const tokenized: Json[] = [
 ]
 const detokenized: Json[] = [{ model, tokens: [5, 6, 7] }]
 
+const questions: Json = [
+  { type: "predicate", name: "n", instructions: "It rains." },
+  { type: "choice", instructions: "Which?", choices: [{ value: "a", description: "d" }, { value: true }] },
+  { type: "score", instructions: "How?", levels: [{ label: "a", description: null }, { label: "b" }] },
+]
+const decided: Json[] = [
+  { model, input: "hi", questions },
+  {
+    model,
+    input: base.messages,
+    questions: [{ type: "predicate", instructions: "x" }],
+    chat_template_kwargs: { a: 1 },
+  },
+]
+const scored: Json[] = [
+  { model, prompt: "hi", texts: ["a", "b c"] },
+  { model, messages: base.messages, texts: ["a"], chat_template_kwargs: { a: 1 } },
+]
+
+const format: Json = {
+  type: "structural_tag",
+  format: {
+    type: "triggered_tags",
+    triggers: ["<|im_start|>"],
+    tags: [
+      { begin: "<|im_start|>f", content: { type: "json_schema", json_schema: args }, end: "<|im_end|>" },
+    ],
+  },
+}
+const compiled: Json[] = [
+  { model, structured_outputs: { json: schema }, check: ['{"a":"a"}', "{", ""], tokenrail: { order: "any" } },
+  { model, response_format: format, check: ["x<|im_start|>f{}<|im_end|>"] },
+  { grammar: 'start: "a"+ <[1,3-5]>?', tokenrail: { report: true } },
+]
+
 const options: Json = {
   ...{ num_predict: 2, temperature: 0.5, top_k: 3, top_p: 0.9, min_p: 0.1, seed: 7, stop: ["x"] },
   ...{ repeat_penalty: 1.1, repeat_last_n: 8, presence_penalty: 0.1, frequency_penalty: 0.1, num_ctx: 64 },
@@ -327,6 +362,9 @@ const bodies: readonly (readonly [path: string, bodies: readonly Json[]])[] = [
   ["/api/generate", ollamaPrompts],
   ["/api/show", [{ model, name: "m" }]],
   ["/tokenize", tokenized],
+  ["/v1/decisions", decided],
+  ["/v1/score", scored],
+  ["/v1/compile", compiled],
   ["/v1/detokenize", detokenized],
 ]
 

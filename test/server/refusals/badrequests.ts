@@ -9,6 +9,9 @@ const chat = "/v1/chat/completions"
 const completions = "/v1/completions"
 const responses = "/v1/responses"
 const messages = "/v1/messages"
+const decisions = "/v1/decisions"
+const score = "/v1/score"
+const compile = "/v1/compile"
 const generating = [chat, completions, responses, messages]
 
 const user = [{ role: "user", content: "hi" }]
@@ -21,6 +24,9 @@ export const goodRequests: Readonly<Record<string, object>> = {
   "/v1/responses/input_tokens": { input: "hi" },
   [messages]: { messages: user, max_tokens: 10 },
   "/v1/messages/count_tokens": { messages: user },
+  [decisions]: { input: "hi", questions: [{ type: "predicate", instructions: "x" }] },
+  [score]: { prompt: "hi", texts: ["a"] },
+  [compile]: { structured_outputs: { regex: "a" }, check: ["a"] },
   "/tokenize": { prompt: "hi" },
   "/detokenize": { tokens: [5] },
 }
@@ -398,6 +404,87 @@ const ofOthers: readonly BadRequest[] = [
   ["a fraction", "/detokenize", { tokens: [1.5] }, /^tokens/],
 ]
 
+const predicate = { type: "predicate", instructions: "x" }
+const choice = { type: "choice", instructions: "x", choices: [{ value: "a" }, { value: "b" }] }
+const among = (...values: unknown[]) => ({
+  questions: [{ ...choice, choices: values.map((value) => ({ value })) }],
+})
+
+const ofDecisions: readonly (readonly [what: string, fields: object, param: string | RegExp])[] = [
+  ["no model", { model: undefined }, "model"],
+  ["no input", { input: undefined }, "input"],
+  ["an input that is none", { input: 7 }, "input"],
+  ["no messages", { input: [] }, "input"],
+  ["a message that is none", { input: ["hi"] }, /^input/],
+  ["a result of no call", { input: [{ role: "tool", tool_call_id: "c", content: "x" }] }, /^input/],
+  ["no questions", { questions: undefined }, "questions"],
+  ["an empty list of questions", { questions: [] }, "questions"],
+  ["too many questions", { questions: Array(401).fill(predicate) }, "questions"],
+  ["a question that is none", { questions: ["x"] }, "questions[0]"],
+  ["an unknown type", { questions: [{ ...predicate, type: "guess" }] }, "questions[0].type"],
+  ["no instructions", { questions: [{ type: "predicate" }] }, "questions[0].instructions"],
+  ["choices of a predicate", { questions: [{ ...predicate, choices: [] }] }, "questions[0].choices"],
+  ["a name that is none", { questions: [{ ...predicate, name: 7 }] }, "questions[0].name"],
+  ["an unknown key", { questions: [{ ...predicate, hint: "x" }] }, "questions[0].hint"],
+  ["one choice", among("a"), "questions[0].choices"],
+  ["too many choices", among(...Array.from({ length: 256 }, (_, i) => `${i}`)), "questions[0].choices"],
+  ["a choice twice", among("a", "b", "a"), "questions[0].choices[2].value"],
+  ["a choice that is a number", among("a", 7), "questions[0].choices[1].value"],
+  ["an empty choice", among("a", ""), "questions[0].choices[1].value"],
+  ["half a surrogate pair", among("a", "\ud800"), "questions[0].choices[1].value"],
+  ["a long choice", among("a", "b".repeat(257)), "questions[0].choices[1].value"],
+  [
+    "levels that are none",
+    { questions: [{ type: "score", instructions: "x", levels: 7 }] },
+    /^questions\[0\]/,
+  ],
+  ["a constraint", { guided_choice: ["a"] }, "guided_choice"],
+  ["a format", { response_format: { type: "json_object" } }, "response_format"],
+  [
+    "messages as variables of the template",
+    { chat_template_kwargs: { messages: [] } },
+    /^chat_template_kwargs/,
+  ],
+]
+
+const ofScore: readonly (readonly [what: string, fields: object, param: string | RegExp])[] = [
+  ["no model", { model: undefined }, "model"],
+  ["no prompt", { prompt: undefined }, "messages"],
+  ["a prompt that is none", { prompt: 7 }, "prompt"],
+  ["both", { messages: user }, "messages"],
+  ["a message that is none", { prompt: undefined, messages: ["hi"] }, /^messages/],
+  ["no texts", { texts: undefined }, "texts"],
+  ["an empty list of texts", { texts: [] }, "texts"],
+  ["a text in place of a list", { texts: "a" }, "texts"],
+  ["an empty text", { texts: ["a", ""] }, "texts[1]"],
+  ["a text that is none", { texts: [7] }, "texts[0]"],
+  ["half a surrogate pair", { texts: ["\udc00"] }, "texts[0]"],
+  ["a text that the context cannot hold", { texts: ["word ".repeat(2_000)] }, "texts[0]"],
+  ["too many texts", { texts: Array(401).fill("a") }, "texts"],
+  ["a constraint", { structured_outputs: { regex: "a" } }, "structured_outputs"],
+]
+
+const ofCompile: readonly (readonly [what: string, fields: object, param: string | RegExp])[] = [
+  ["no constraint", { structured_outputs: undefined }, "response_format"],
+  ["a regex that is none", { structured_outputs: undefined, regex: "(" }, "regex"],
+  ["tools", { tools: [func] }, "tools"],
+  ["a choice of tools", { tool_choice: "auto" }, "tool_choice"],
+  ["a check that is no list", { check: "a" }, "check"],
+  ["a check of numbers", { check: [1] }, "check[0]"],
+  ["too many texts", { check: Array(401).fill("a") }, "check"],
+  ["texts that are too long", { check: ["a".repeat(600_000), "a".repeat(600_000)] }, "check"],
+  ["a token by its id", { structured_outputs: undefined, grammar: 'start: "a" <[1]>' }, "grammar"],
+  [
+    "a token of a tag by its id",
+    {
+      structured_outputs: undefined,
+      response_format: { type: "structural_tag", format: { type: "token", token: 1 } },
+    },
+    /^response_format/,
+  ],
+  ["any token", { structured_outputs: undefined, grammar: "start: <[*]>" }, "grammar"],
+]
+
 const at = (
   path: string,
   list: readonly (readonly [what: string, fields: object, param: string | RegExp])[],
@@ -410,5 +497,11 @@ export const badRequests: readonly BadRequest[] = [
   ...at(completions, ofCompletions),
   ...at(responses, ofResponses),
   ...at(messages, ofMessages),
+  ...at(decisions, ofDecisions),
+  ...at(score, ofScore),
+  ...at(compile, [
+    ...badConstraints.filter(([, fields]) => Object.keys(fields).join() === "structured_outputs"),
+    ...ofCompile,
+  ]),
   ...ofOthers,
 ]
