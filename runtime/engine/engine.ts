@@ -515,7 +515,7 @@ export class Engine {
    * has its place in the text, and how sure the model was; docs/extraction.md has the rules. Rejects
    * as `generate` does.
    */
-  async extract<Schema>(
+  async extract<const Schema>(
     text: string,
     schema: Schema,
     options: ExtractOptions = {},

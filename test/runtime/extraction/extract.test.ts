@@ -162,6 +162,12 @@ test("a schema's own validator gives the value and its type", async () => {
   const { value, fields } = await engine.extract("A-17", Order, short())
   expectTypeOf(value).toEqualTypeOf<{ id: number; total: number | null }>()
   expect(value.id).toBe(String(fields["/id"].value).length)
+  const literal = await engine.extract(
+    "ab",
+    { type: "array", items: { type: "string", maxLength: 2 }, maxItems: 2 },
+    short(),
+  )
+  expectTypeOf(literal.value).toEqualTypeOf<string[]>()
 })
 
 describe("refusals", () => {
