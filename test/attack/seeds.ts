@@ -287,13 +287,14 @@ const tokenized: Json[] = [
 ]
 const detokenized: Json[] = [{ model, tokens: [5, 6, 7] }]
 
-const questions: Json = [
+const questions: Json[] = [
   { type: "predicate", name: "n", instructions: "It rains." },
   { type: "choice", instructions: "Which?", choices: [{ value: "a", description: "d" }, { value: true }] },
   { type: "score", instructions: "How?", levels: [{ label: "a", description: null }, { label: "b" }] },
 ]
+// One question each: an option that a mutation makes long takes thousands of forwards.
 const decided: Json[] = [
-  { model, input: "hi", questions },
+  ...questions.map((question): Json => ({ model, input: "hi", questions: [question] })),
   {
     model,
     input: base.messages,
