@@ -10,6 +10,7 @@ import {
   compile,
   countAllowed,
   type GrammarInput,
+  type LintTarget,
   Matcher,
   type Report,
   type TokenMachine,
@@ -34,6 +35,7 @@ import {
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { describeFollows, whatFollows } from "./follows.ts"
 import { examples, groups } from "./helptext.ts"
+import { addTarget, lintSchema } from "./lint.ts"
 import { named } from "./progress.ts"
 import { readVocabulary } from "./vocabulary.ts"
 
@@ -47,6 +49,7 @@ interface CompileFlags extends ConstraintFlags {
   out?: string
   form: CompiledForm
   json?: boolean
+  target?: LintTarget[]
 }
 
 export function compileCommand(program: Command, io: Io, done: (code: number) => void): void {
@@ -58,18 +61,29 @@ export function compileCommand(program: Command, io: Io, done: (code: number) =>
       "a tokenizer's directory: adds the time to the first mask and how many tokens it allows",
     )
     .option("--explain <prefix>", "show what may follow this prefix")
-    .option("--json", "print one JSON object")
+    .option(
+      "--target <engine>",
+      "report what this engine does with the schema instead: openai, anthropic, gemini, llamacpp, xgrammar, llguidance, outlines, or all; repeatable",
+      addTarget,
+    )
+    .option("--json", "print one JSON object, or one for each --target")
     .addHelpText(
       "after",
       examples(
         "compile --schema person.json --explain '{\"name\":'",
         "compile --regex '20[0-9]{2}' --out year.rail",
+        "compile --schema person.json --target openai --target llamacpp",
       ),
     )
     .action(async (flags: CompileFlags) => done(await run(flags, io)))
 }
 
 async function run(flags: CompileFlags, io: Io): Promise<number> {
+  if (flags.target !== undefined) {
+    const idle = (["vocab", "explain", "out", "compiled"] as const).find((name) => flags[name] !== undefined)
+    if (idle !== undefined) throw new UsageError(`--target compiles nothing: leave --${idle} away`)
+    return lintSchema(await needConstraint(flags, io), flags.target, io, flags.json)
+  }
   const vocabulary = flags.vocab ? await readVocabulary(flags.vocab) : byteVocabulary()
   const source = flags.compiled === undefined ? await needConstraint(flags, io) : null
   if (source === null && flags.out !== undefined)

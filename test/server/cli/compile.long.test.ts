@@ -36,3 +36,48 @@ test("a refusal is 3, an unreadable vocabulary 2", async () => {
   const { code, err } = await tokenrail(["compile", "--regex", "a", "--vocab", "nowhere"])
   expect([code, err]).toEqual([2, expect.stringContaining("nowhere/tokenizer.json")])
 })
+
+test("--target reports what other engines do, and 1 if something is lost", async () => {
+  const lossy = '{"type": "array", "items": {"type": "boolean"}, "uniqueItems": true}'
+  const { code, out } = await tokenrail([
+    "compile",
+    "--schema",
+    lossy,
+    "--target",
+    "xgrammar",
+    "--target",
+    "openai",
+  ])
+  expect(code).toBe(1)
+  expect(out).toMatch(
+    /^XGrammar: accepts invalid values \(xgrammar .*\n {2}\/uniqueItems +uniqueItems +dropped +\S/,
+  )
+  expect(out).toMatch(/\nOpenAI .*refuses this schema/)
+  const whole = await tokenrail([
+    "compile",
+    "--schema",
+    '{"type": "boolean"}',
+    "--target",
+    "llguidance",
+    "--json",
+  ])
+  expect([whole.code, JSON.parse(whole.out)]).toEqual([
+    0,
+    expect.objectContaining({ outcome: "exact", notes: [] }),
+  ])
+})
+
+test("--target all prints an object for each engine; a schema that is none is 3, misuse 2", async () => {
+  const { out } = await tokenrail(["compile", "--schema", "true", "--target", "all", "--json"])
+  expect(out.trim().split("\n")).toHaveLength(7)
+  expect(await tokenrail(["compile", "--schema", '{"a": 1, "a": 2}', "--target", "all"])).toMatchObject({
+    code: 3,
+  })
+  for (const more of [
+    ["--regex", "a", "--target", "openai"],
+    ["--schema", "true", "--target", "none"],
+  ])
+    expect(await tokenrail(["compile", ...more])).toMatchObject({ code: 2 })
+  const vocab = ["--schema", "true", "--target", "openai", "--vocab", "runtime/embedded"]
+  expect(await tokenrail(["compile", ...vocab])).toMatchObject({ code: 2, out: "" })
+})

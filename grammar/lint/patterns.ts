@@ -1,0 +1,85 @@
+/**
+ * What a regular expression uses that some engines cannot compile or read differently.
+ *
+ * It looks at the syntax only, without escapes and character classes. A pattern that cannot be read
+ * uses nothing.
+ */
+import { defaultLimits } from "../errors.ts"
+import { schemaPatterns } from "../json/read/pattern.ts"
+import { exprs } from "../lexeme/expr/expr.ts"
+
+/**
+ * The pattern without what stands in classes, and with `\.` for each escape but `\b`, `\B`, `\1`.
+ */
+function skeleton(pattern: string): string {
+  return pattern
+    .replace(/\\(?:k<[^>]*>|[bB1-9])|\\./gs, (part) => (/^\\[bBk1-9]/.test(part) ? part : "\\."))
+    .replace(/\[(?:\\.|[^\]\\])*\]/gs, "[]")
+}
+
+export function hasLookaround(pattern: string): boolean {
+  return /\(\?<?[=!]/.test(skeleton(pattern))
+}
+
+export function hasBackreference(pattern: string): boolean {
+  return /\\[1-9]|\\k</.test(skeleton(pattern))
+}
+
+export function hasWordBoundary(pattern: string): boolean {
+  return /\\[bB]/.test(skeleton(pattern))
+}
+
+/** Whether `^` stands after, or `$` before, something that takes a character. */
+export function hasInnerAnchor(pattern: string): boolean {
+  const text = skeleton(pattern).replace(/\\\./g, "x")
+  return /[^(|^:]\^/.test(text) || /\$[^)|$]/.test(text)
+}
+
+/** Whether some text is found by both patterns. Null if that is not known. */
+export function overlap(one: string, other: string): boolean | null {
+  try {
+    const found = [one, other].map((pattern) => schemaPatterns.search(pattern, "", defaultLimits))
+    return !exprs.isNever(exprs.and(found))
+  } catch {
+    return null
+  }
+}
+
+/** Whether the pattern begins with `^` and ends with `$`. */
+export function isAnchored(pattern: string): boolean {
+  return pattern.length > 1 && pattern.startsWith("^") && pattern.endsWith("$") && !pattern.endsWith("\\$")
+}
+
+/** Whether the pattern has alternatives outside of groups. */
+export function hasAlternatives(pattern: string): boolean {
+  let depth = 0
+  for (const letter of skeleton(pattern)) {
+    if (letter === "(") depth++
+    else if (letter === ")") depth--
+    else if (letter === "|" && depth === 0) return true
+  }
+  return false
+}
+
+/** Whether some part of the pattern matches a quote or a backslash without naming it. */
+export function takesQuote(pattern: string): boolean {
+  const text = pattern.replace(/\\[DSW]/g, ".").replace(/\\./gs, "x")
+  return /\./.test(text.replace(/\[[^\]]*\]/g, "")) || /\[\^(?![^\]]*")/.test(text)
+}
+
+const classEscapes = /\\(?!["[\]\\trn-]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})/
+const outerEscapes = /\\(?!["[\]\\trn^$.()|{}*+?-]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})/
+
+/**
+ * Whether llama.cpp's converter takes any string instead: it knows few escapes and no special
+ * groups.
+ */
+export function llamaCannotRead(pattern: string): boolean {
+  const body = pattern.slice(1, -1)
+  const classes = body.match(/\[(?:\\.|[^\]\\])*\]/gs) ?? []
+  const outer = body.replace(/\\\\/g, "").replace(/\[(?:\\.|[^\]\\])*\]/gs, "")
+  if (classes.some((each) => classEscapes.test(each.replace(/\\\\/g, "")))) return true
+  if (outerEscapes.test(outer)) return true
+  const text = outer.replace(/\\./gs, "")
+  return /\(\?(?!:)/.test(text) || /[\^$]/.test(text)
+}

@@ -1,0 +1,145 @@
+import { expect, test } from "vitest"
+import { GrammarError, lint, lintTargets } from "../../../grammar/index.ts"
+
+type Target = (typeof lintTargets)[number]
+
+const rules = (schema: unknown, target: Target) => lint(schema, target).notes.map(({ rule }) => rule)
+
+/** An object that OpenAI and Anthropic accept. */
+const closed = (properties: Record<string, unknown>) => ({
+  ...{ type: "object", properties },
+  ...{ required: Object.keys(properties), additionalProperties: false },
+})
+const many = (count: number, value: unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, value]))
+const nested = (depth: number): unknown =>
+  depth === 1 ? closed({ a: { type: "string" } }) : closed({ a: nested(depth - 1) })
+const texts = (count: number, length: number) =>
+  Array.from({ length: count }, (_, i) => `${i}`.padStart(length, "x"))
+
+test.each<[name: string, target: Target, rule: string, within: unknown, beyond: unknown]>([
+  [
+    "properties",
+    "openai",
+    "properties",
+    closed(many(5_000, { type: "null" })),
+    closed(many(5_001, { type: "null" })),
+  ],
+  ["depth", "openai", "depth", nested(10), nested(11)],
+  [
+    "enum values",
+    "openai",
+    "enumValues",
+    closed({ a: { enum: texts(1_000, 4) } }),
+    closed({ a: { enum: texts(1_001, 4) } }),
+  ],
+  [
+    "a long enum",
+    "openai",
+    "longEnum",
+    closed({ a: { enum: texts(250, 61) } }),
+    closed({ a: { enum: texts(251, 60) } }),
+  ],
+  [
+    "characters",
+    "openai",
+    "characters",
+    closed({ a: { enum: texts(10, 11_999) } }),
+    closed({ a: { enum: texts(10, 12_001) } }),
+  ],
+  [
+    "optional properties",
+    "anthropic",
+    "optional",
+    { ...closed(many(24, { type: "null" })), required: [] },
+    { ...closed(many(25, { type: "null" })), required: [] },
+  ],
+  [
+    "unions",
+    "anthropic",
+    "unions",
+    closed(many(16, { type: ["string", "null"] })),
+    closed(many(17, { type: ["string", "null"] })),
+  ],
+])("the bound of %s", (_, target, rule, within, beyond) => {
+  expect(rules(within, target)).not.toContain(rule)
+  expect(rules(beyond, target)).toContain(rule)
+  expect(lint(beyond, target).outcome).toBe("refused")
+})
+
+test("a schema without a keyword that matters is exact everywhere but where the engine wants more", () => {
+  const outcomes = lintTargets.map((target) => [
+    target,
+    lint(closed({ a: { type: "boolean" } }), target).outcome,
+  ])
+  expect(outcomes).toEqual(lintTargets.map((target) => [target, "exact"]))
+})
+
+test("definitions that nothing references, annotations and unknown keywords are not reported", () => {
+  const schema = {
+    ...closed({ a: { type: "boolean" } }),
+    $defs: { b: { not: {} } },
+    title: "a",
+    "x-own": { not: 1 },
+  }
+  for (const target of lintTargets) expect(lint(schema, target).outcome, target).toBe("exact")
+})
+
+test("a format that the standard does not define is reported where it is refused", () => {
+  const schema = { type: "string", format: "url" }
+  expect(rules(schema, "xgrammar")).toEqual([])
+  expect(rules(schema, "llguidance")).toEqual(["format"])
+  expect(rules({ type: "string", format: "regex" }, "xgrammar")).toEqual(["beside"])
+})
+
+test("keywords that the type excludes are not reported", () => {
+  expect(rules({ type: "boolean", uniqueItems: true, dependencies: { a: ["b"] } }, "llguidance")).toEqual([])
+})
+
+test("paths are JSON pointers of the keyword, through references, once for each schema", () => {
+  const schema =
+    '{"type": "array", "prefixItems": [{"$ref": "#/$defs/a~1b"}, {"$ref": "#/$defs/a~1b"}], "$defs": {"a/b": {"not": {"const": 1}}}}'
+  expect(lint(schema, "llguidance").notes.map(({ path, keyword }) => [path, keyword])).toEqual([
+    ["/$defs/a~1b/not", "not"],
+  ])
+})
+
+test("a draft that ignores the keywords beside $ref decides what is read", () => {
+  const beside = { $ref: "#/definitions/a", not: {}, definitions: { a: { type: "boolean" } } }
+  const draft7 = { ...beside, $schema: "http://json-schema.org/draft-07/schema#" }
+  expect(rules(beside, "xgrammar")).toEqual(["beside"])
+  expect(rules(draft7, "xgrammar")).toEqual([])
+})
+
+test("oneOf is reported only where two branches may overlap", () => {
+  const tagged = (tag: string) => ({ type: "object", properties: { tag: { const: tag } }, required: ["tag"] })
+  expect(rules({ oneOf: [tagged("a"), tagged("b")] }, "xgrammar")).not.toContain("oneOf")
+  expect(rules({ oneOf: [tagged("a"), tagged("a")] }, "xgrammar")).toContain("oneOf")
+  expect(rules({ oneOf: [{ type: "string" }, { type: "boolean" }] }, "llguidance")).toEqual([])
+  const shared = { $defs: { a: tagged("a"), b: tagged("b") } }
+  const byRef = { oneOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }], ...shared }
+  expect(rules(byRef, "llguidance")).toContain("oneOf")
+  expect(rules(byRef, "xgrammar")).not.toContain("oneOf")
+})
+
+test("a schema that cannot be read throws, and the schemas true and false are read", () => {
+  expect(() => lint("{", "openai")).toThrow(GrammarError)
+  expect(() => lint({ $schema: "http://json-schema.org/draft-03/schema#" }, "openai")).toThrow(/draft-03/)
+  for (const target of lintTargets) {
+    for (const schema of [true, false, {}]) expect(() => lint(schema, target), target).not.toThrow()
+  }
+})
+
+test("a schema that contains itself, and a wide one, end at once", () => {
+  const chain = Array.from({ length: 2_000 }, (_, i) => [
+    `d${i}`,
+    { allOf: [{ $ref: `#/$defs/d${(i + 1) % 2_000}` }] },
+  ])
+  const schema = { $ref: "#/$defs/d0", $defs: Object.fromEntries(chain) }
+  for (const target of lintTargets) expect(() => lint(schema, target), target).not.toThrow()
+  // Followed without memory, these references would be 50⁶ branches.
+  const level = (i: number) => ({ oneOf: Array.from({ length: 50 }, () => ({ $ref: `#/$defs/l${i + 1}` })) })
+  const levels = Array.from({ length: 9 }, (_, i) => [`l${i}`, i < 8 ? level(i) : { type: "string" }])
+  const wide = { $ref: "#/$defs/l0", $defs: Object.fromEntries(levels) }
+  for (const target of lintTargets) expect(() => lint(wide, target), target).not.toThrow()
+})
