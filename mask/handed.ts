@@ -1,7 +1,4 @@
-/**
- * Hands the core of `mask/` its parts (`parts.ts`). Whoever exports a class of the core imports this
- * file.
- */
+/** Hands the core of `mask/` its parts (`parts.ts`), for whoever exports a class of the core. */
 import { Completions } from "../grammar/completions.ts"
 import { explain, nextBytes } from "../grammar/explain.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"

@@ -212,10 +212,7 @@ function distinctSpellings(vocabulary: Vocabulary): {
   duplicates: Map<number, number[]>
 } {
   const all: Spelling[] = []
-  for (let id = 0; id < vocabulary.width; id++) {
-    const bytes = vocabulary.bytes(id)
-    if (bytes.length > 0) all.push({ id, bytes })
-  }
+  for (const id of vocabulary.idsByPrefix()) all.push({ id, bytes: vocabulary.bytes(id) })
   all.sort((a, b) => compareBytes(a.bytes, b.bytes) || a.id - b.id)
   const spellings: Spelling[] = []
   const duplicates = new Map<number, number[]>()

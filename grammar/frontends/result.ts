@@ -1,4 +1,6 @@
-/** What front ends return: a grammar and its report, or the refusal of a constraint without texts. */
+/**
+ * What front ends return: a grammar and its report, or the refusal of a constraint without texts.
+ */
 import type { Compiled, Context } from "../compiler.ts"
 import { checkLimit, fixedBounds, GrammarError } from "../errors.ts"
 import { Grammar } from "../grammar.ts"

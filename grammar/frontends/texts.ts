@@ -9,7 +9,9 @@ import { buildNames } from "../lexeme/string/names.ts"
 import { PlainTag } from "../lexeme/table.ts"
 import { checkTexts, fromLexeme } from "./result.ts"
 
-/** The front ends of `kind: "choice"` and `kind: "substring"`, and the copied strings of schemas. */
+/**
+ * The front ends of `kind: "choice"` and `kind: "substring"`, and the copied strings of schemas.
+ */
 export const texts: FrontEnd<"choice" | "substring" | "quotations"> = {
   quotations: (source, unit, path, limits) => substringExpr(chunksOf(source, unit), path, limits),
 

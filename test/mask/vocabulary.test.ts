@@ -51,3 +51,10 @@ test("hash: equal for equal content; width, end ids, bytes and kinds all count",
   const all = [make({}), make({ width: 8 }), make({ endIds: [3] }), make({ specials: { x: 3 } }), swapped]
   expect(new Set(all).size).toBe(5)
 })
+
+test("ids by prefix are all text tokens, in the order of their first four bytes", () => {
+  const texts = ["b", "a", "", "abcd", "abcde", "abcc", "a", "\u0000", "ÿ", "abc"]
+  const tokens = texts.map((text) => new TextEncoder().encode(text))
+  const vocabulary = Vocabulary.fromBytes([...tokens, null], { endIds: [texts.length] })
+  expect(vocabulary.idsByPrefix()).toEqual([7, 1, 6, 9, 5, 3, 4, 0, 8])
+})
