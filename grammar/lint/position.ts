@@ -2,7 +2,7 @@
  * One schema object that an engine reads, with the questions that the rules ask about it.
  */
 import type { JsonNode } from "../json/read/reader.ts"
-import type { Keyword } from "../json/refs/dialect.ts"
+import { isSchema, type Keyword } from "../json/refs/dialect.ts"
 import type { SchemaGraph, SchemaNode } from "../json/refs/refs.ts"
 import { encodeToken } from "../json/refs/uri.ts"
 
@@ -120,7 +120,7 @@ export class Position {
   /** The subschemas in a list. */
   list(keyword: string): Position[] {
     return this.items(keyword).flatMap((item, index) =>
-      isSchemaNode(item) ? [this.below(item, keyword, `${this.path(keyword)}/${index}`)] : [],
+      isSchema(item) ? [this.below(item, keyword, `${this.path(keyword)}/${index}`)] : [],
     )
   }
 
@@ -129,7 +129,7 @@ export class Position {
     const value = this.members.get(keyword)
     if (value?.kind !== "object") return []
     return [...value.members].flatMap(([name, member]) =>
-      isSchemaNode(member)
+      isSchema(member)
         ? [
             [name, this.below(member, keyword, `${this.path(keyword)}/${encodeToken(name)}`)] as [
               string,
@@ -143,7 +143,7 @@ export class Position {
   /** The schema that a keyword holds, or null. */
   one(keyword: string): Position | null {
     const value = this.members.get(keyword)
-    return value !== undefined && isSchemaNode(value) ? this.below(value, keyword, this.path(keyword)) : null
+    return value !== undefined && isSchema(value) ? this.below(value, keyword, this.path(keyword)) : null
   }
 
   /** The target of `$ref`. Null if it cannot be resolved in this document. */
@@ -163,10 +163,6 @@ export class Position {
     for (let at: Position | null = this; at !== null; at = at.parent) if (at.node.id === id) return true
     return false
   }
-}
-
-export function isSchemaNode(value: JsonNode): boolean {
-  return value.kind === "object" || value.kind === "true" || value.kind === "false"
 }
 
 function typesOf(value: JsonNode | undefined): readonly string[] | null {

@@ -66,7 +66,7 @@ export interface Rule {
 /**
  * A bound on a sum over all schemas that the engine reads. The schema that exceeds it is refused.
  */
-export interface Total {
+interface Total {
   id: string
   /** The keyword that is reported. */
   keyword: string
