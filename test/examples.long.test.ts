@@ -52,12 +52,21 @@ const programs: Record<string, (lines: string[]) => void> = {
   },
 }
 
+/** Programs whose packages are no dependencies: the tests that install the packages run them. */
+const elsewhere: Record<string, string> = {
+  "llamacpp.js": "test/runtime/adapters/llamacpp.long.test.ts",
+  "transformers.js": "test/runtime/adapters/transformers.long.test.ts",
+  "onnxruntime.js": "test/runtime/adapters/transformers.long.test.ts",
+}
+
 test("every example is run, and is in the list of examples", () => {
   const there = readdirSync("examples").filter((name) => name !== "README.md")
-  expect(there.sort()).toEqual([...Object.keys(programs), "browser"].sort())
+  expect(there.sort()).toEqual([...Object.keys(programs), ...Object.keys(elsewhere), "browser"].sort())
+  for (const [name, file] of Object.entries(elsewhere))
+    expect(readFileSync(file, "utf8")).toContain(`"examples/${name}"`)
   const list = readFileSync("examples/README.md", "utf8")
   for (const name of there) expect(list).toContain(`](${name}${name === "browser" ? "/main.js" : ""})`)
-  for (const name of Object.keys(programs)) {
+  for (const name of [...Object.keys(programs), ...Object.keys(elsewhere)]) {
     const source = readFileSync(`examples/${name}`, "utf8")
     for (const text of [list, source]) expect(text).toContain(`node examples/${name}`)
   }

@@ -7,6 +7,13 @@ import "./platform.ts"
 export type { AiMessage, AiPart, AiTool } from "./aisdk/conversation.ts"
 export { type AiModel, type AiOptions, tokenrail } from "./aisdk/model.ts"
 export type { AiCall, AiContent, AiResult, AiStreamPart, AiUsage, AiWarning } from "./aisdk/wire.ts"
+export {
+  type LlamaCppOptions,
+  type LlamaCppOutput,
+  type LlamaCppSequence,
+  llamaCppTokens,
+  llamaCppVocabulary,
+} from "./llamacpp.ts"
 export type { PromptInput, PromptMessage } from "./promptapi/messages.ts"
 export {
   type AvailabilityOptions,

@@ -25,10 +25,10 @@ async function bundle(names: string): Promise<string> {
   return output.output.map((part) => ("code" in part ? part.code : "")).join("")
 }
 
-/** The bounds are above today's sizes, some 9 kB. */
+/** The bounds are some 20 % above today's sizes. */
 describe.each([
   ["webllmProcessor", 10_000],
-  ["transformersProcessor, transformersVocabulary", 14_000],
+  ["transformersProcessor, transformersVocabulary", 23_000],
 ])("%s", (names, bound) => {
   test(`is a bundle of at most ${bound} bytes without a module of Node`, async () => {
     const code = await bundle(names)
