@@ -15,6 +15,7 @@ import { maxPatterns, maxPatternUnits } from "../runtime/stops/stopregex.ts"
 import { maxStops, maxStopUnits } from "../runtime/stops/stops.ts"
 import { listBounds } from "../sampler/params.ts"
 import {
+  expirySeconds,
   maxCustomIdUnits,
   maxFileBytes,
   maxLineBytes,
@@ -99,7 +100,7 @@ test("files and batches", () => {
   expect(rows("Files and batches").map((row) => row[2])).toEqual(
     [
       ...[maxFileBytes, maxLines, maxLineBytes, maxCustomIdUnits, maxLineErrors],
-      ...[maxOpenBatches, windowSeconds],
+      ...[maxOpenBatches, windowSeconds, expirySeconds.most],
     ].map(number),
   )
 })

@@ -135,7 +135,9 @@ function keep(
   })
 }
 
-/** Returns the server that holds the socket of a directory; null if the system has no such sockets. */
+/**
+ * Returns the server that holds the socket of a directory; null if the system has no such sockets.
+ */
 async function takeSocket(path: string): Promise<Server | null> {
   if (process.platform !== "linux") return null
   const name = createHash("sha256").update(path).digest("hex").slice(0, 32)

@@ -56,7 +56,10 @@ export async function openBatches(options: ServiceOptions): Promise<BatchActions
   }
 }
 
-/** `lost` is called when another process has taken the directory. Rejects with `Refusal` if one has it. */
+/**
+ * `lost` is called when another process has taken the directory. Rejects with `Refusal` if one has
+ * it.
+ */
 async function openStore(store: BatchStore | string | undefined, lost: () => void): Promise<BatchStore> {
   if (typeof store === "object") return store
   if (store === undefined) return DirectoryStore.open(temporaryDirectory())

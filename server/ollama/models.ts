@@ -122,7 +122,10 @@ export function ollamaVersion(): Response {
   return Response.json({ version })
 }
 
-/** Replies to `GET /` with the text by which programs recognise Ollama, or with JSON if it is asked for. */
+/**
+ * Replies to `GET /` with the text by which programs recognise Ollama, or with JSON if it is asked
+ * for.
+ */
 export function ollamaRoot({ headers }: Request): Response {
   const wantsJson = (headers.get("accept") ?? "").includes("application/json")
   return wantsJson ? Response.json({ status: "ok" }) : new Response("Ollama is running")
