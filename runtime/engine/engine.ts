@@ -511,9 +511,9 @@ export class Engine {
 
   /**
    * Returns a value of `schema` from `text`: strings that the schema leaves open, or marks by
-   * `"x-copied": true`, are substrings of the text by grammar. Each string, number, boolean and null
-   * has its place in the text, and how sure the model was; docs/extraction.md has the rules. Rejects
-   * as `generate` does.
+   * `"x-copied": true`, are substrings of the text by grammar. Each string, number, boolean and
+   * null has its place in the text, and how sure the model was; docs/extraction.md has the rules.
+   * Rejects as `generate` does.
    */
   async extract<const Schema>(
     text: string,

@@ -78,8 +78,8 @@ type ClosedEvent = FieldEvent & { type: "close" }
 export type TakeToken = (logits: Float32Array, row: SampleRow) => SampleResult
 
 /**
- * Sees each drawn token with the logits and the mask that it was drawn with, and all `tokens` before
- * it, those of the prompt included. A token may be drawn again instead of being accepted.
+ * Sees each drawn token with the logits and the mask that it was drawn with, and all `tokens`
+ * before it, those of the prompt included. A token may be drawn again instead of being accepted.
  */
 export type TokenWatch = (
   logits: Float32Array,
