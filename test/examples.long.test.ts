@@ -59,6 +59,10 @@ const elsewhere: Record<string, string> = {
   "onnxruntime.js": "test/runtime/adapters/transformers.long.test.ts",
 }
 
+/** What the examples print that mount the server and ask it once. */
+const answered = (lines: string[]) => expect(lines).toEqual([expect.stringMatching(/^200 (yes|no)$/)])
+for (const name of ["express.js", "fastify.js", "hono.js", "next.js"]) programs[name] = answered
+
 test("every example is run, and is in the list of examples", () => {
   const there = readdirSync("examples").filter((name) => name !== "README.md")
   expect(there.sort()).toEqual([...Object.keys(programs), ...Object.keys(elsewhere), "browser"].sort())
