@@ -141,10 +141,9 @@ function compare(target: LintTarget, rows: readonly Row[], answers: readonly Ans
     const rules = report.notes.map(({ rule, path }) => `${rule} ${path}`).slice(0, 3)
     bad.push(`  ${row.id}: ${cell}; ${answer.refused ?? answer.failed ?? ""} [${rules.join(", ")}]`)
   }
-  const share = (100 * (rows.length - bad.length)) / rows.length
-  console.log(
-    `${target}: ${rows.length - bad.length} of ${rows.length} schemas agree (${share.toFixed(2)} %)`,
-  )
+  const answered = rows.length - failed
+  const share = (100 * (answered - bad.length)) / answered
+  console.log(`${target}: ${answered - bad.length} of ${answered} schemas agree (${share.toFixed(2)} %)`)
   for (const [cell, count] of [...counts].sort((a, b) => b[1] - a[1])) console.log(`  ${cell}: ${count}`)
   if (failed > 0) console.log(`  without an answer in time, not counted: ${failed}`)
   for (const line of flags.all ? bad : bad.slice(0, 20)) console.log(line.slice(0, 300))
