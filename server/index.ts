@@ -18,7 +18,7 @@ export type {
 export type { ErrorBody, ErrorCode } from "./errors.ts"
 export type { RateOptions } from "./http/ratelimits.ts"
 export type { RequestLogger } from "./http/requestlog.ts"
-export { type FastifyScope, fastifyPlugin, type NodeListener, nodeListener, underPath } from "./mounts.ts"
+export { type FastifyScope, fastifyPlugin, nodeListener, type RequestAnswer, underPath } from "./mounts.ts"
 export type { BodyReader } from "./openai/read/readbody.ts"
 export {
   type Application,

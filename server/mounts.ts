@@ -17,8 +17,11 @@ interface MountedRequest extends IncomingMessage {
   readonly rawBody?: unknown
 }
 
-/** Answers a request of Node. */
-export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void
+/**
+ * Answers a request of Node: an IncomingMessage and a ServerResponse of `node:http`. The type does
+ * not name them, so that it compiles without the types of Node.
+ */
+export type RequestAnswer = (request: object, response: object) => void
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
@@ -28,10 +31,7 @@ export interface FastifyScope {
     type: string,
     parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
   ): void
-  all(
-    path: string,
-    handler: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void,
-  ): void
+  all(path: string, handler: (request: { raw: object }, reply: { raw: object; hijack(): void }) => void): void
 }
 
 /**
@@ -55,7 +55,7 @@ export function underPath(app: Application, path: string): (request: Request) =>
  * `express().use("/llm", nodeListener(app))`. `path`: the beginning of the paths, if the framework
  * has not removed it.
  */
-export function nodeListener(app: Application, path = "/"): NodeListener {
+export function nodeListener(app: Application, path = "/"): RequestAnswer {
   const prefix = checkPath(path)
   const answer = (request: Request): Response | Promise<Response> => app.fetch(request)
   const listener = getRequestListener(answer, {
@@ -63,7 +63,7 @@ export function nodeListener(app: Application, path = "/"): NodeListener {
     errorHandler: (error) => errorResponse(error),
   })
   const refuse = getRequestListener(() => errorResponse(readBefore()), { overrideGlobalObjects: false })
-  return (incoming: MountedRequest, outgoing) => {
+  const answerNode = (incoming: MountedRequest, outgoing: ServerResponse): void => {
     const url = incoming.url ?? "/"
     const [pathname, ...query] = url.split("?")
     const rest = withoutPrefix(pathname, prefix)
@@ -74,6 +74,7 @@ export function nodeListener(app: Application, path = "/"): NodeListener {
       void listener(incoming, outgoing)
     }
   }
+  return (request, response) => answerNode(request as MountedRequest, response as ServerResponse)
 }
 
 /**

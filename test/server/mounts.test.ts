@@ -11,8 +11,8 @@ import {
   type App,
   createApp,
   fastifyPlugin,
-  type NodeListener,
   nodeListener,
+  type RequestAnswer,
   serve,
   underPath,
 } from "../../server/index.ts"
@@ -46,7 +46,7 @@ const urlOf = async (server: Server): Promise<string> => {
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
-const listen = (listener: NodeListener) => urlOf(createServer(listener).listen(0))
+const listen = (listener: RequestAnswer) => urlOf(createServer(listener).listen(0))
 const withExpress = async (...uses: unknown[][]): Promise<string> => {
   const outer = express()
   for (const use of uses) outer.use(...use)
