@@ -41,6 +41,8 @@ function run(
   const row: ProcessorRow = { position, choice, tokens: history, promptCount: tokens.promptCount, mask }
   const said: unknown = processor(copy, row)
   if (typeof said === "object" && said !== null && "then" in said) {
+    // Nobody waits for the promise; if it is rejected, that must not end the process.
+    void Promise.resolve(said).catch(() => {})
     const what = "it returned a promise, and tokens are drawn at once. Return nothing"
     throw new SamplingError(name, said, what)
   }

@@ -49,6 +49,19 @@ describe("processors", () => {
     expect(errorOf((logits) => void logits.fill(Number.NaN, 0, 1), 0b10)).toBe(1)
   })
 
+  test("a promise that is rejected is the same error, and no rejection that nobody handles", async () => {
+    const rejections: unknown[] = []
+    const note = (reason: unknown) => rejections.push(reason)
+    process.on("unhandledRejection", note)
+    const failing: LogitsProcessor = async () => {
+      throw new Error("failed")
+    }
+    expect(() => sample([1, 2], { processors: [failing] })).toThrow("it returned a promise")
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    process.off("unhandledRejection", note)
+    expect(rejections).toEqual([])
+  })
+
   test("an infinite or huge value counts as the greatest logit", () => {
     const raise: LogitsProcessor = (logits) => void logits.fill(Infinity, 1, 2)
     expect(sample([1, 2, 3], { processors: [raise] }).token).toBe(1)
