@@ -10,7 +10,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { getRequestListener } from "@hono/node-server"
 import { errorResponse, Refusal } from "./errors.ts"
-import type { Application } from "./serve.ts"
+import { type Application, listenerErrorResponse } from "./serve.ts"
 
 /** A request as the frameworks over Node extend it. */
 interface MountedRequest extends IncomingMessage {
@@ -22,6 +22,13 @@ interface MountedRequest extends IncomingMessage {
  * not name them, so that it compiles without the types of Node.
  */
 export type RequestAnswer = (request: object, response: object) => void
+
+const listenerOptions = {
+  // The name in the URL of a request without a Host header. The other server checks names.
+  hostname: "localhost",
+  overrideGlobalObjects: false,
+  errorHandler: listenerErrorResponse,
+}
 
 /** The part of a Fastify instance that the plugin uses. */
 export interface FastifyScope {
@@ -58,11 +65,8 @@ export function underPath(app: Application, path: string): (request: Request) =>
 export function nodeListener(app: Application, path = "/"): RequestAnswer {
   const prefix = checkPath(path)
   const answer = (request: Request): Response | Promise<Response> => app.fetch(request)
-  const listener = getRequestListener(answer, {
-    overrideGlobalObjects: false,
-    errorHandler: (error) => errorResponse(error),
-  })
-  const refuse = getRequestListener(() => errorResponse(readBefore()), { overrideGlobalObjects: false })
+  const listener = getRequestListener(answer, listenerOptions)
+  const refuse = getRequestListener(() => errorResponse(readBefore()), listenerOptions)
   const answerNode = (incoming: MountedRequest, outgoing: ServerResponse): void => {
     const url = incoming.url ?? "/"
     const [pathname, ...query] = url.split("?")

@@ -110,7 +110,7 @@ export async function serve(app: Application, options: ServeOptions = {}): Promi
     hostname: host,
     // A library must not replace the globals of its process.
     overrideGlobalObjects: false,
-    errorHandler: (error) => errorResponse(isNoAddress(error) ? noAddress() : error),
+    errorHandler: listenerErrorResponse,
   })
   const server = createServer(connectionLimits, listener)
   server.prependListener("request", (_, response: ServerResponse) => {
@@ -236,11 +236,12 @@ function writable(response: Response): Response {
 }
 
 /**
- * Returns whether the Host header and the request line do not form a URL. Such a call has no
- * Request.
+ * Returns the reply to an error outside of the application. A call whose Host header and request
+ * line do not form a URL has no Request, and its error is the client's.
  */
-function isNoAddress(error: unknown): boolean {
-  return error instanceof Error && error.name === "RequestError"
+export function listenerErrorResponse(error: unknown): Response {
+  const isNoAddress = error instanceof Error && error.name === "RequestError"
+  return errorResponse(isNoAddress ? noAddress() : error)
 }
 
 function noAddress(): Refusal {

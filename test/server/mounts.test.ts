@@ -2,7 +2,7 @@
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { createRequire } from "node:module"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import fastify from "fastify"
 import { Hono } from "hono"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -87,6 +87,14 @@ const ask = (base: string, fields: object, signal?: AbortSignal, schema = "") =>
     ),
     ...(signal && { signal }),
   })
+/** Sends the text as it is and returns the status of the reply. */
+const statusOf = async (port: number, text: string): Promise<number> => {
+  const socket = connect(port, "127.0.0.1")
+  socket.end(text)
+  let reply = ""
+  for await (const piece of socket) reply += piece
+  return Number(reply.split(" ")[1])
+}
 
 describe.each(Object.entries(places))("%s", (_, place) => {
   test("replies, streams, and an abort of the client that frees its slot", async () => {
@@ -110,10 +118,23 @@ describe.each(Object.entries(places))("%s", (_, place) => {
   })
 })
 
+test.each(["Express", "Fastify", "Node"])(
+  "%s: a request needs no Host; an invalid one is 400",
+  async (name) => {
+    const { pathname, port } = new URL(await places[name]())
+    const head = `GET ${pathname}/health HTTP/1.0\r\n`
+    expect(await statusOf(Number(port), `${head}\r\n`)).toBe(200)
+    expect(await statusOf(Number(port), `${head}Host: a b\r\n\r\n`)).toBe(400)
+  },
+)
+
 test("a body that was read before is an error that says so and is not retried", async () => {
   const base = await withExpress([express.json()], ["/llm", nodeListener(app)])
   const reply = await ask(`${base}/llm`, {})
   expect([reply.status, reply.headers.get("x-should-retry")]).toEqual([500, "false"])
+  const head = "POST /llm/v1/messages HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+  expect(await statusOf(Number(new URL(base).port), `${head}\r\n{}`)).toBe(500)
+  expect(await statusOf(Number(new URL(base).port), `${head}Host: a b\r\n\r\n{}`)).toBe(400)
   expect((await reply.json()).error.message).toMatch(
     /read before .* express\.json\(\)\. Mount the application before/,
   )
