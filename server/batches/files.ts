@@ -15,8 +15,13 @@ import { readUpload } from "./upload.ts"
 
 const purposes = ["assistants", "batch", "fine-tune", "vision", "user_data", "evals"]
 
-/** Stores the file of an upload. Rejects with `Refusal`. */
-export async function createFile(store: BatchStore, request: Request, owner: string): Promise<Response> {
+/** Stores the file of an upload, and deletes expired ones. Rejects with `Refusal`. */
+export async function createFile(
+  store: BatchStore,
+  request: Request,
+  owner: string,
+  log?: (message: string) => void,
+): Promise<Response> {
   const { filename, content, fields } = await readUpload(request, maxFileBytes)
   const file = await store.putFile(content, async () => {
     const {
@@ -37,7 +42,7 @@ export async function createFile(store: BatchStore, request: Request, owner: str
     const expires_after_seconds = readExpiry({ anchor, seconds: number }, "expires_after")
     return { owner, filename, purpose, expires_after_seconds }
   })
-  await removeExpired(store)
+  await removeExpired(store, log)
   return Response.json(described(file))
 }
 
@@ -61,12 +66,24 @@ export function readExpiry(value: unknown, field: string): number | undefined {
   return seconds
 }
 
-/** Deletes expired files, but for the inputs of batches that have not ended. */
-export async function removeExpired(store: BatchStore): Promise<void> {
-  const expired = (await store.listFiles()).filter(isExpired)
-  if (expired.length === 0) return
-  const read = new Set((await store.listBatches()).filter(isOpenBatch).map((batch) => batch.input_file_id))
-  for (const { id } of expired) if (!read.has(id)) await store.deleteFile(id)
+/**
+ * Deletes expired files, but for the inputs of batches that have not ended. Never rejects: `log`
+ * gets the error of a file that could not be deleted, which is tried again at the next call.
+ */
+export async function removeExpired(store: BatchStore, log?: (message: string) => void): Promise<void> {
+  try {
+    const expired = (await store.listFiles()).filter(isExpired)
+    if (expired.length === 0) return
+    const open = (await store.listBatches()).filter(isOpenBatch)
+    const read = new Set(open.map((batch) => batch.input_file_id))
+    for (const { id } of expired) {
+      if (read.has(id)) continue
+      const told = ({ message }: Error) => log?.(`file ${id} has expired and is not deleted: ${message}`)
+      await store.deleteFile(id).catch(told)
+    }
+  } catch (error) {
+    log?.(`expired files are not deleted: ${(error as Error).message}`)
+  }
 }
 
 /** Replies with a page of the owner's files, the latest first unless the query says otherwise. */

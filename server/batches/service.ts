@@ -32,7 +32,7 @@ export async function openBatches(options: ServiceOptions): Promise<BatchActions
     options.log?.("batches: another server has taken the data directory, so they stop here")
   }
   const store = await openStore(options.store, lost)
-  await removeExpired(store)
+  await removeExpired(store, options.log)
   const owners = apiKeys.map(ownerOf)
   const keyOf = (owner: string): string | null | undefined =>
     apiKeys.length === 0 ? null : apiKeys[owners.indexOf(owner)]
@@ -44,7 +44,7 @@ export async function openBatches(options: ServiceOptions): Promise<BatchActions
   const context = { store, runner, bodyLimits, held, model }
   const of = (key: number): string => owners[key] ?? ""
   return {
-    createFile: (request, { key }) => createFile(store, request, of(key)),
+    createFile: (request, { key }) => createFile(store, request, of(key), options.log),
     listFiles: (request, { key }) => listFiles(store, request, of(key)),
     getFile: (_, { id, key }) => getFile(store, id, of(key)),
     getContent: (_, { id, key }) => getContent(store, id, of(key)),
