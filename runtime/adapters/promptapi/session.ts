@@ -10,7 +10,7 @@ import { onAbort } from "../../aborts.ts"
 import type { Engine } from "../../engine/engine.ts"
 import { inOwnWords } from "../../engine/fieldnames.ts"
 import type { GenerateOptions, Prompt } from "../../engine/request.ts"
-import { ModelError } from "../../errors.ts"
+import { AbortError, ModelError } from "../../errors.ts"
 import type { Message } from "../../model/template.ts"
 import { checkComplete } from "../../schema.ts"
 import { exception, exceptionOf, quotaExceeded } from "./errors.ts"
@@ -212,6 +212,8 @@ export class Session extends EventTarget implements PromptSession {
     }
     const { finishReason, error, message } = await generation.result
     signal.throwIfAborted()
+    // The engine was closed, which ends an answer as an abort does.
+    if (finishReason === "abort") throw new AbortError(text)
     if (finishReason === "error") throw error ?? new ModelError(message ?? "the model failed")
     if (Object.keys(constraint).length > 0) checkComplete(text, finishReason, "responseConstraint")
     await this.keep([...kept, ...messages, { role: "assistant", content: (prefix ?? "") + text }])

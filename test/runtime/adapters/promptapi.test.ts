@@ -141,6 +141,20 @@ describe("sessions", () => {
   })
 })
 
+test("the end of the engine ends a prompt with an AbortError, and the session keeps no cut answer", async () => {
+  const own = await open({ device: "cpu", context: 256, threads: 1 })
+  const session = await languageModel(own, { ignoreEos: true }).create()
+  const reader = session.promptStreaming("Tell a story.").getReader()
+  await reader.read()
+  const whole = (async () => {
+    while (!(await reader.read()).done);
+  })()
+  const refused = expect(whole).rejects.toMatchObject({ name: "AbortError" })
+  await own.close()
+  await refused
+  expect(session.contextUsage).toBe(0)
+})
+
 describe("options", () => {
   test("availability and create agree, temperatures and topK are clamped or refused", async () => {
     expect(await model.availability({ expectedInputs: [{ type: "text", languages: ["en"] }] })).toBe(
