@@ -84,11 +84,12 @@ export function languageModel(engine: SessionEngine, defaults: GenerateOptions =
       const topK = Math.min(Math.floor(atLeast("topK", options.topK ?? width, 1)), width)
       if (monitor) tellProgress(monitor)
       const begun = await beginningOf(engine, initialPrompts, signal)
+      signal?.throwIfAborted()
       const session = new Session(engine, {
         ...{ ...begun, turns: [], temperature, topK },
         options: { ...defaults, temperature, ...(topK < width && { topK }) },
       })
-      signal?.addEventListener("abort", () => session.destroy(signal.reason), { once: true })
+      if (signal) session.destroyOn(signal)
       return session
     },
   }

@@ -174,6 +174,12 @@ export class Session extends EventTarget implements PromptSession {
     this.end.abort(reason)
   }
 
+  /** Destroys the session, unless that has happened, when the signal fires. It has not fired yet. */
+  destroyOn(signal: AbortSignal): void {
+    const detach = onAbort(signal, () => this.destroy(signal.reason))
+    onAbort(this.end.signal, detach)
+  }
+
   /** Yields the pieces of an answer, and adds the prompt and the answer to the conversation. */
   private async *answer(input: PromptInput, options: PromptOptions): AsyncGenerator<string> {
     const own = this.signalOf(options.signal)

@@ -1,4 +1,5 @@
 /** The engine as the `LanguageModel` of browsers, with the shipped model. */
+import { getEventListeners } from "node:events"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { languageModel, type PromptInput, type PromptModel } from "../../../runtime/adapters/index.ts"
 import { type Engine, open } from "../../../runtime/index.ts"
@@ -153,6 +154,27 @@ test("the end of the engine ends a prompt with an AbortError, and the session ke
   await own.close()
   await refused
   expect(session.contextUsage).toBe(0)
+})
+
+test("a signal ends the creation at any time, and sessions that share it add one listener", async () => {
+  const early = new AbortController()
+  const monitor = () => early.abort(new Error("left"))
+  await expect(model.create({ signal: early.signal, monitor })).rejects.toThrow("left")
+
+  const shared = new AbortController()
+  const [first, second] = [
+    await model.create({ signal: shared.signal }),
+    await model.create({ signal: shared.signal }),
+  ]
+  expect(getEventListeners(shared.signal, "abort").length).toBe(1)
+  first.destroy()
+  let isDestroyedAgain = false
+  first.destroy = () => {
+    isDestroyedAgain = true
+  }
+  shared.abort(new Error("enough"))
+  expect(isDestroyedAgain).toBe(false)
+  await expect(second.prompt("?")).rejects.toThrow("enough")
 })
 
 describe("options", () => {
