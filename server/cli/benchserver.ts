@@ -15,6 +15,7 @@ import { Exit, type Io, UsageError } from "./exit.ts"
 import { groups } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
 import { progress } from "./progress.ts"
+import { withoutSettings } from "./settings.ts"
 
 export interface ServerBenchFlags extends Pick<ApiFlags, "url" | "apiKey" | "model"> {
   streams: string
@@ -128,11 +129,14 @@ async function ownServer(
   const model = flags.model === undefined ? [] : ["--model", flags.model]
   const [program] = process.argv.slice(1, 2)
   const args = ["serve", "--port", "0", "--slots", slots, "--log-level", "error", ...model]
-  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+  // The measured server has no data, keys or limits of another one, whose settings may be set here.
+  const env = withoutSettings(io.env)
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
   const stop = () => child.kill("SIGKILL")
   io.signal.addEventListener("abort", stop, { once: true })
   try {
-    const target = targetAt(`${await addressOf(child)}/v1`, flags, io)
+    const { apiKey: _, ...keyless } = flags
+    const target = targetAt(`${await addressOf(child)}/v1`, keyless, { ...io, env })
     const ended = new Promise<never>((_, reject) =>
       child.once("exit", () => reject(new ModelError("the server ended during the measurement"))),
     )

@@ -33,6 +33,11 @@ export async function applySettings(command: Command, { env }: Pick<Io, "env">):
   return Object.keys(env).filter((name) => name.startsWith(prefix) && !known.has(name))
 }
 
+/** Returns the environment of a program that must not read this program's settings. */
+export function withoutSettings(env: Io["env"]): Io["env"] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(prefix)))
+}
+
 async function applyFile(command: Command, file: string): Promise<void> {
   const source = await readSource(file)
   for (const [key, value] of Object.entries(readToml(source, file))) {

@@ -1,9 +1,9 @@
-import { mkdtempSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { distribution } from "../../../server/cli/bench.ts"
-import { tokenrail } from "../../support/program.ts"
+import { outcome, start, tokenrail } from "../../support/program.ts"
 
 test("the shares of a distribution", () => {
   const values = Array.from({ length: 1000 }, (_, i) => 999 - i)
@@ -59,6 +59,14 @@ test("--what server: streams of an own server, beside the bare engine", async ()
     expect(http_us_per_token).toEqual(expect.any(Number))
   }
   expect(last.machine).toMatch(/node v/)
+})
+
+test("--what server: the own server takes no settings from the environment", async () => {
+  const directory = join(mkdtempSync(join(tmpdir(), "bench-")), "data")
+  const env = { TOKENRAIL_DATA_DIR: directory, TOKENRAIL_MODEL: "no/such/model", TOKENRAIL_API_KEY: "k" }
+  const args = ["bench", "--what", "server", "--streams", "1", "--tokens", "2", "--rounds", "1"]
+  const { code, err } = await outcome(start(args, env))
+  expect([code, existsSync(directory)], err).toEqual([0, false])
 })
 
 test.each<[string, string[], number, RegExp]>([
