@@ -140,6 +140,8 @@ async function ownServer(
     const ended = new Promise<never>((_, reject) =>
       child.once("exit", () => reject(new ModelError("the server ended during the measurement"))),
     )
+    // It is awaited only after the first request, which may fail for the same reason.
+    ended.catch(() => {})
     const name = await firstModel(target)
     const run: RunStream = (seed, tokens) =>
       readStream(target, { model: name, ...request(seed, tokens), ignore_eos: true })
@@ -156,8 +158,10 @@ function addressOf(child: ChildProcess): Promise<string> {
   let err = ""
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new ModelError("the server does not start")), startMs)
-    const end = (code: number | null) =>
+    const end = (code: number | null) => {
+      clearTimeout(timer)
       reject(new ModelError(`the server ended with code ${code}: ${err.trim().slice(0, 500)}`))
+    }
     child.once("exit", end)
     child.stderr?.on("data", (chunk) => {
       err += err.length < 2_000 ? chunk : ""
