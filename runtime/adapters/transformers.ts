@@ -9,8 +9,9 @@
  * again from the end of its prompt.
  *
  * A new `generate` is recognized by its rows: `generate` appends to the same arrays (4.3.2,
- * src/models/modeling_utils.js). A loop of another kind may pass copies; there a call continues the
- * text if each row is as long as before plus one token and begins with the same prompt.
+ * src/models/modeling_utils.js), so other arrays begin new texts. A loop of another kind may pass
+ * copies and says so by `copies`; there a call continues the text if each row is as long as before
+ * plus one token and begins with the same prompt.
  */
 import { checkOptions } from "../../grammar/options.ts"
 import { member, parseVocabulary } from "../../mask/tokenizers/tokenizerjson.ts"
@@ -29,18 +30,27 @@ export interface TransformersLogitsProcessor {
   <T extends LogitsTensor>(inputIds: TokenRows, logits: T): T
   /** The same function, by the name that the class `LogitsProcessor` has for it. */
   _call<T extends LogitsTensor>(inputIds: TokenRows, logits: T): T
-  /** Takes the rows of the next call as new prompts. `generate` does not need it. */
+  /**
+   * Takes the rows of the next call as new prompts. `generate` does not need it; with `copies` it is
+   * called before each new text, whose prompt could be the next step of the last one.
+   */
   reset(): void
 }
 
 /**
  * Returns a logits processor. A list has one machine for each row of the batch; one machine serves
- * any batch. It may be used for any number of calls of `generate`, one at a time.
+ * any batch. It may be used for any number of calls of `generate`, one at a time. `copies`: the loop
+ * passes other arrays at each step. Default false: other arrays begin new texts.
  */
-export function transformersProcessor(machines: Machines): TransformersLogitsProcessor {
+export function transformersProcessor(
+  machines: Machines,
+  options: { copies?: boolean } = {},
+): TransformersLogitsProcessor {
+  checkOptions(options, { copies: "boolean" })
+  const copies = options.copies ?? false
   let followed: FollowedRows | null = null
   const process = <T extends LogitsTensor>(inputIds: TokenRows, logits: T): T => {
-    if (!followed?.follow(inputIds)) followed = new FollowedRows(machines, inputIds)
+    if (!followed?.follow(inputIds, copies)) followed = new FollowedRows(machines, inputIds)
     return followed.rows.apply(logits)
   }
   const reset = (): void => {
@@ -66,11 +76,12 @@ class FollowedRows {
 
   /**
    * Moves past the ids that were appended. Returns false, and changes nothing, if `inputIds` are
-   * those of another `generate`. Throws RangeError if a token is not allowed.
+   * those of another `generate`: other arrays, unless `copies` allows them for the next step.
+   * Throws RangeError if a token is not allowed.
    */
-  follow(inputIds: TokenRows): boolean {
+  follow(inputIds: TokenRows, copies: boolean): boolean {
     if (inputIds === this.source) this.checkPrompts(inputIds)
-    else if (!this.isNextStep(inputIds)) return false
+    else if (!copies || !this.isNextStep(inputIds)) return false
     this.source = inputIds
     for (const [index, ids] of inputIds.entries()) {
       const promptLength = this.prompts[index].length

@@ -56,7 +56,8 @@ test("each row follows its own text, also when rows are copied or reordered, one
     fc.property(loops, ({ choice, handsCopies, reorders, seed }) => {
       const random = randomOf(seed)
       const isOne = typeof choice === "number"
-      const processor = transformersProcessor(isOne ? machines[choice] : choice.map((at) => machines[at]))
+      const chosen = isOne ? machines[choice] : choice.map((at) => machines[at])
+      const processor = transformersProcessor(chosen, { copies: handsCopies })
       for (let round = 0; round < 3; round++) {
         const batch = isOne ? 1 + Math.floor(random() * 4) : choice.length
         const prompts = promptsOf(batch, random)
@@ -115,8 +116,18 @@ describe("what begins a new text", () => {
     expect(isFirst(processor([[1n, 2n, BigInt(a)]], zeros(1)))).toBe(true)
   })
 
-  test("reset()", () => {
+  test("other arrays that could be the next step, such as a prompt that is the old one and a token", () => {
     const processor = transformersProcessor(choice)
+    const first = [[7n]]
+    processor(first, zeros(1))
+    expect(isFirst(processor([[7n, BigInt(a)]], zeros(1)))).toBe(true)
+    const copying = transformersProcessor(choice, { copies: true })
+    copying(first, zeros(1))
+    expect(isFirst(copying([[7n, BigInt(a)]], zeros(1)))).toBe(false)
+  })
+
+  test("reset()", () => {
+    const processor = transformersProcessor(choice, { copies: true })
     processor([[7n]], zeros(1))
     processor.reset()
     expect(isFirst(processor([[7n, BigInt(a)]], zeros(1)))).toBe(true)
@@ -159,7 +170,7 @@ describe("wrong uses", () => {
     expect(() => processor(rows, zeros(2))).toThrow(
       'row 1, token 0 of its text: token 9 ("0") is not allowed there',
     )
-    const copied = transformersProcessor(choice)
+    const copied = transformersProcessor(choice, { copies: true })
     copied([[1n]], zeros(1))
     expect(() => copied([[1n, 9n]], zeros(1))).toThrow('token 9 ("0") is not allowed there')
   })
@@ -180,6 +191,7 @@ describe("wrong uses", () => {
     expect(() => transformersProcessor([choice, choice])([[1n]], zeros(1))).toThrow("2 machines for 1 rows")
     expect(() => transformersProcessor(choice)([], zeros(1))).toThrow("the batch is 0")
     expect(() => transformersProcessor(choice)([[1n], [1n]], zeros(1))).toThrow("Expected [2, 61]")
+    expect(() => transformersProcessor(choice, { copy: true } as object)).toThrow("copies")
   })
 })
 
