@@ -31,6 +31,8 @@ type Shape =
 const any: readonly Shape[] = [{ kind: "any" }]
 const MaxDepth = 6
 const MaxShapes = 256
+/** How deep a constant is looked into. */
+const MaxConstantDepth = 64
 
 const validating = ["properties", "patternProperties", "additionalProperties", "required"].concat(
   ["minProperties", "maxProperties", "items", "prefixItems", "additionalItems", "minItems", "maxItems"],
@@ -80,7 +82,12 @@ class Shapes {
       if (at.isOverridden && this.reader === "standard") return read
       shapes = this.both(shapes, read, depth)
     }
-    if (at.has("enum")) shapes = this.both(shapes, at.items("enum").map(constantShape), depth)
+    if (at.has("enum"))
+      shapes = this.both(
+        shapes,
+        at.items("enum").map((each) => constantShape(each)),
+        depth,
+      )
     const constant = at.get("const")
     if (constant !== undefined) shapes = this.both(shapes, [constantShape(constant)], depth)
     for (const branch of keyword === "allOf" ? [] : at.list("allOf"))
@@ -202,7 +209,8 @@ function isApplied(keyword: string): boolean {
   return !annotations.has(keyword) && !inPlace.has(keyword)
 }
 
-function constantShape(value: JsonNode): Shape {
+function constantShape(value: JsonNode, depth = MaxConstantDepth): Shape {
+  if (depth === 0) return { kind: "any" }
   switch (value.kind) {
     case "string":
       return { kind: "string", value: value.value }
@@ -212,7 +220,9 @@ function constantShape(value: JsonNode): Shape {
     case "object":
       return {
         kind: "object",
-        properties: new Map([...value.members].map(([name, member]) => [name, [constantShape(member)]])),
+        properties: new Map(
+          [...value.members].map(([name, member]) => [name, [constantShape(member, depth - 1)]]),
+        ),
         required: new Set(value.keys),
         others: [],
       }
@@ -232,7 +242,8 @@ function disjoint(a: readonly Shape[], b: readonly Shape[]): boolean {
 function apart(a: Shape, b: Shape): boolean {
   if (isOpen(a) || isOpen(b)) return false
   if (a.kind === "object" && b.kind === "object") {
-    return [...a.required, ...b.required].some((name) => disjoint(memberOf(a, name), memberOf(b, name)))
+    const names = new Set([...a.required, ...b.required])
+    return [...names].some((name) => disjoint(memberOf(a, name), memberOf(b, name)))
   }
   if ("value" in a && "value" in b && a.kind === b.kind)
     return a.value !== null && b.value !== null && a.value !== b.value

@@ -143,3 +143,15 @@ test("a schema that contains itself, and a wide one, end at once", () => {
   const wide = { $ref: "#/$defs/l0", $defs: Object.fromEntries(levels) }
   for (const target of lintTargets) expect(() => lint(wide, target), target).not.toThrow()
 })
+
+test("constants that are many objects deep are compared once a level", () => {
+  const deep = (depth: number, inner: unknown): unknown =>
+    depth === 0 ? inner : { a: deep(depth - 1, inner) }
+  const both = (depth: number, one: unknown, other: unknown) => ({
+    oneOf: [{ const: deep(depth, one) }, { const: deep(depth, other) }],
+  })
+  expect(rules(both(40, "x", "x"), "gemini")).toContain("oneOf")
+  expect(rules(both(40, "x", "y"), "gemini")).not.toContain("oneOf")
+  // Below the depth to which constants are compared, they count as equal.
+  expect(rules(both(400, "x", "y"), "gemini")).toContain("oneOf")
+})
