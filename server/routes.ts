@@ -104,7 +104,7 @@ export function routesOf(service: Service): Routes {
     }),
     ...descriptions(service),
     "/docs": { GET: openRoute("docs", docsPage) },
-    [`/docs/:id{${Object.keys(pageFiles).join("|")}}`]: {
+    [`/docs/:id{(?:${Object.keys(pageFiles).join("|").replaceAll(".", "\\.")})}`]: {
       GET: openRoute("docsFile", (_, { id }) => docsFile(id)),
     },
     "/openapi.json": {

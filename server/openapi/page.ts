@@ -7,6 +7,7 @@
  */
 import { packageFile } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
+import { quote } from "../http/quote.ts"
 
 /** Pictures inside the style are data URLs. */
 const policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
@@ -44,8 +45,14 @@ export function docsPage(): Response {
   return reply(page, "text/html; charset=utf-8")
 }
 
-/** Returns a file of the page. Rejects with `Refusal` (404) if the package has not been built. */
+/**
+ * Returns a file of the page. Rejects with `Refusal` (404) if the page has no such file, or if the
+ * package has not been built.
+ */
 export async function docsFile(name: string): Promise<Response> {
+  if (!Object.hasOwn(pageFiles, name)) {
+    throw new Refusal("not_found", `${quote(name)} is not a file of the page`)
+  }
   const type = pageFiles[name]
   if (name === "page.js") return reply(script, type)
   try {

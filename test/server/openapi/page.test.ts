@@ -3,6 +3,7 @@ import { existsSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../../../server/index.ts"
+import { docsFile } from "../../../server/openapi/page.ts"
 
 let engine: Engine
 let server: RunningServer
@@ -24,11 +25,21 @@ test("the page and its files need no key, and load nothing from elsewhere", asyn
     )
     expect((await response.text()).length).toBeGreaterThan(50)
   }
-  for (const path of ["/docs/package.json", "/docs/../package.json", "/docs/..%2fapp.js", "/docs/LICENSE"]) {
+  const besides = [
+    "page.jsfoo",
+    "page-js",
+    "a/swagger-ui.css",
+    "a%2fswagger-ui.css",
+    "xswagger-ui-bundle.jsy",
+  ]
+  const others = [...besides, "package.json", "../package.json", "..%2fapp.js", "LICENSE"]
+  for (const path of others.map((name) => `/docs/${name}`)) {
     const response = await fetch(server.url + path, { headers: { authorization: "Bearer k" } })
     expect([path, response.status]).toEqual([path, 404])
   }
   expect((await fetch(`${server.url}/docs/LICENSE`)).status).toBe(401)
+  await expect(docsFile("../page/swagger-ui.css")).rejects.toThrow("is not a file of the page")
+  await expect(docsFile("constructor")).rejects.toThrow("is not a file of the page")
   const wrong = await fetch(`${server.url}/docs/page.js`, { method: "POST" })
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET"])
   expect(existsSync("dist/server/openapi/page/LICENSE")).toBe(true)
