@@ -5,17 +5,12 @@
  *
  * The body of a request has to arrive unread: a schema in it keeps number spelling and key order
  * only as text. A request whose body a parser has already read is answered with an error that says
- * so, unless the parser left the bytes in `rawBody`.
+ * so, unless the parser left the decoded bytes in `rawBody`.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { getRequestListener } from "@hono/node-server"
 import { errorResponse, Refusal } from "./errors.ts"
 import { type Application, listenerErrorResponse } from "./serve.ts"
-
-/** A request as the frameworks over Node extend it. */
-interface MountedRequest extends IncomingMessage {
-  readonly rawBody?: unknown
-}
 
 /**
  * Answers a request of Node: an IncomingMessage and a ServerResponse of `node:http`. The type does
@@ -64,21 +59,28 @@ export function underPath(app: Application, path: string): (request: Request) =>
  */
 export function nodeListener(app: Application, path = "/"): RequestAnswer {
   const prefix = checkPath(path)
-  const answer = (request: Request): Response | Promise<Response> => app.fetch(request)
+  const answer = (request: Request, { incoming }: { incoming: object }): Response | Promise<Response> => {
+    if (hasBytes(incoming)) {
+      // The parser has decoded the bytes.
+      request.headers.delete("content-encoding")
+      request.headers.delete("content-length")
+    }
+    return app.fetch(request)
+  }
   const listener = getRequestListener(answer, listenerOptions)
   const refuse = getRequestListener(() => errorResponse(readBefore()), listenerOptions)
-  const answerNode = (incoming: MountedRequest, outgoing: ServerResponse): void => {
+  const answerNode = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const url = incoming.url ?? "/"
     const [pathname, ...query] = url.split("?")
     const rest = withoutPrefix(pathname, prefix)
     if (rest === null) outgoing.writeHead(404).end()
-    else if (incoming.readableDidRead && !Buffer.isBuffer(incoming.rawBody)) void refuse(incoming, outgoing)
+    else if (incoming.readableDidRead && !hasBytes(incoming)) void refuse(incoming, outgoing)
     else {
       incoming.url = [rest, ...query].join("?")
       void listener(incoming, outgoing)
     }
   }
-  return (request, response) => answerNode(request as MountedRequest, response as ServerResponse)
+  return (request, response) => answerNode(request as IncomingMessage, response as ServerResponse)
 }
 
 /**
@@ -95,6 +97,11 @@ export function fastifyPlugin(app: Application): (scope: FastifyScope) => Promis
       listener(request.raw, reply.raw)
     })
   }
+}
+
+/** Returns whether a parser has left the bytes of the body. */
+function hasBytes(incoming: object): boolean {
+  return "rawBody" in incoming && Buffer.isBuffer(incoming.rawBody)
 }
 
 /** Returns the path without a slash at its end. */

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { createRequire } from "node:module"
 import { type AddressInfo, connect } from "node:net"
+import { gzipSync } from "node:zlib"
 import fastify from "fastify"
 import { Hono } from "hono"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -142,6 +143,22 @@ test("a body that was read before is an error that says so and is not retried", 
   const read = new Request("http://test/api/llm/v1/chat/completions", { method: "POST", body: "{}" })
   await read.text()
   expect((await handle(read)).status).toBe(500)
+})
+
+test("a compressed body that the parser has decoded is not decoded again", async () => {
+  const bases = await Promise.all([
+    places["Express, behind a parser that keeps the bytes"](),
+    withExpress([nodeListener(app)]),
+  ])
+  for (const base of bases) {
+    const text = JSON.stringify({ model: engine.model.id, messages, guided_choice: ["yes"] })
+    const reply = await fetch(`${base}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "content-encoding": "gzip" },
+      body: gzipSync(text),
+    })
+    expect((await reply.json()).choices?.[0].message.content).toBe("yes")
+  }
 })
 
 test("other routes of Fastify keep their parsers", async () => {
