@@ -1,5 +1,5 @@
 /**
- * Route handlers as Next.js calls them: in an App Router the file app/api/llm/[...path]/route.js exports GET, POST and DELETE.
+ * Route handlers as Next.js calls them: in an App Router the file app/api/llm/[...path]/route.js exports GET, POST, DELETE and OPTIONS.
  *
  *   npm ci && npm run build && node examples/next.js
  *
@@ -11,7 +11,7 @@ import { createApp, underPath } from "tokenrail/server"
 const engine = await open()
 const handle = underPath(createApp(engine), "/api/llm")
 
-export { handle as DELETE, handle as GET, handle as POST }
+export { handle as DELETE, handle as GET, handle as OPTIONS, handle as POST }
 
 const messages = [{ role: "user", content: "Is water wet?" }]
 const request = new Request("http://localhost/api/llm/v1/chat/completions", {

@@ -183,6 +183,11 @@ test("route handlers get requests below their path alone, with body and query", 
   const { choices } = await (await post("/api/llm/v1/chat/completions?of=next")).json()
   expect(["yes", "no"]).toContain(choices[0].message.content)
   for (const path of ["/api/llmx/v1/models", "/v1/models", "/"]) expect((await post(path)).status).toBe(404)
+  const origin = "http://localhost:3000"
+  const preflight = { origin, "access-control-request-method": "POST" }
+  const init = { method: "OPTIONS", headers: preflight }
+  const allowed = await handle(new Request("http://test/api/llm/v1/chat/completions", init))
+  expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([204, origin])
   expect(() => underPath(app, "api")).toThrow('path: "api" does not begin with a slash')
   const end = new AbortController()
   end.abort()
