@@ -5,7 +5,7 @@
  */
 import { inOwnWords } from "../../engine/fieldnames.ts"
 import type { GenerateOptions } from "../../engine/request.ts"
-import type { Message } from "../../model/template.ts"
+import type { Message, TemplateOptions } from "../../model/template.ts"
 import { exception, exceptionOf, quotaExceeded } from "./errors.ts"
 import { type PromptMessage, readInput } from "./messages.ts"
 import { type PromptSession, Session, type SessionEngine } from "./session.ts"
@@ -20,7 +20,7 @@ export interface ExpectedContent {
 export interface AvailabilityOptions {
   /** 0 for the likeliest token; values above 2 count as 2. Default 1. */
   readonly temperature?: number
-  /** The number of likeliest tokens that may be drawn. Default: all. */
+  /** The number of likeliest tokens that may be drawn. Default: that of `defaults`, or all. */
   readonly topK?: number
   readonly expectedInputs?: readonly ExpectedContent[]
   readonly expectedOutputs?: readonly ExpectedContent[]
@@ -68,10 +68,12 @@ const maxTemperature = 2
  */
 export function languageModel(engine: SessionEngine, defaults: GenerateOptions = {}): PromptModel {
   const { width } = engine.model
+  // The engine takes a topK of 0 or less for all tokens.
+  const defaultTopK = defaults.topK && defaults.topK > 0 ? Math.min(defaults.topK, width) : width
   return {
     availability: async (options = {}) => (unsupported(options) === null ? "available" : "unavailable"),
     params: async () => ({
-      ...{ defaultTopK: width, maxTopK: width },
+      ...{ defaultTopK, maxTopK: width },
       ...{ defaultTemperature: defaults.temperature ?? 1, maxTemperature },
     }),
     async create(options = {}) {
@@ -81,13 +83,13 @@ export function languageModel(engine: SessionEngine, defaults: GenerateOptions =
       if (fault !== null) throw exception("NotSupportedError", fault)
       const asked = options.temperature ?? defaults.temperature ?? 1
       const temperature = Math.min(atLeast("temperature", asked, 0), maxTemperature)
-      const topK = Math.min(Math.floor(atLeast("topK", options.topK ?? width, 1)), width)
+      const topK = Math.min(Math.floor(atLeast("topK", options.topK ?? defaultTopK, 1)), width)
       if (monitor) tellProgress(monitor)
-      const begun = await beginningOf(engine, initialPrompts, signal)
+      const begun = await beginningOf(engine, initialPrompts, { ...defaults.templateOptions }, signal)
       signal?.throwIfAborted()
       const session = new Session(engine, {
         ...{ ...begun, turns: [], temperature, topK },
-        options: { ...defaults, temperature, ...(topK < width && { topK }) },
+        options: { ...defaults, temperature, topK },
       })
       if (signal) session.destroyOn(signal)
       return session
@@ -99,13 +101,14 @@ export function languageModel(engine: SessionEngine, defaults: GenerateOptions =
 async function beginningOf(
   engine: SessionEngine,
   prompts: readonly PromptMessage[],
+  template: TemplateOptions,
   signal: AbortSignal | undefined,
 ): Promise<{ initial: readonly Message[]; contextUsage: number }> {
   if (prompts.length === 0) return { initial: [], contextUsage: 0 }
   const { messages, prefix } = readInput(prompts, true)
   if (prefix !== null) throw exception("SyntaxError", "initialPrompts: a prefix belongs to a prompt")
   const own = signal ?? new AbortController().signal
-  const options = { templateOptions: { addGenerationPrompt: false }, signal: own }
+  const options = { templateOptions: { ...template, addGenerationPrompt: false }, signal: own }
   const ids = await engine.tokenize(messages, options).catch((error: unknown) => {
     throw exceptionOf(inOwnWords(error), own)
   })

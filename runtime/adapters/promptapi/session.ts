@@ -279,7 +279,8 @@ export class Session extends EventTarget implements PromptSession {
   /** Returns the number of tokens of a conversation; none has no tokens. */
   private async count(messages: readonly Message[], options: GenerateOptions): Promise<number> {
     if (messages.length === 0) return 0
-    return (await this.engine.tokenize(messages as Prompt, options)).length
+    const templateOptions = { ...this.start.options.templateOptions, ...options.templateOptions }
+    return (await this.engine.tokenize(messages as Prompt, { ...options, templateOptions })).length
   }
 
   /** Runs an operation when those before it have ended. */

@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { languageModel, type PromptInput, type PromptModel } from "../../../runtime/adapters/index.ts"
-import { type Engine, open } from "../../../runtime/index.ts"
+import { type Engine, type GenerateOptions, open } from "../../../runtime/index.ts"
 
 let engine: Engine
 let model: PromptModel
@@ -142,20 +142,6 @@ describe("sessions", () => {
   })
 })
 
-test("the end of the engine ends a prompt with an AbortError, and the session keeps no cut answer", async () => {
-  const own = await open({ device: "cpu", context: 256, threads: 1 })
-  const session = await languageModel(own, { ignoreEos: true }).create()
-  const reader = session.promptStreaming("Tell a story.").getReader()
-  await reader.read()
-  const whole = (async () => {
-    while (!(await reader.read()).done);
-  })()
-  const refused = expect(whole).rejects.toMatchObject({ name: "AbortError" })
-  await own.close()
-  await refused
-  expect(session.contextUsage).toBe(0)
-})
-
 test("a signal ends the creation at any time, and sessions that share it add one listener", async () => {
   const early = new AbortController()
   const monitor = () => early.abort(new Error("left"))
@@ -198,6 +184,43 @@ describe("options", () => {
     await expect(model.create({ topK: 0 })).rejects.toBeInstanceOf(RangeError)
   })
 
+  test("topK of the defaults is the sessions' own, and a session may have a greater one", async () => {
+    const seen: (GenerateOptions | undefined)[] = []
+    const watched: typeof engine.start = (prompt, options) => {
+      seen.push(options)
+      return engine.start(prompt, options)
+    }
+    const parts = { model: engine.model, tokenize: engine.tokenize.bind(engine), start: watched }
+    const own = languageModel(parts, { topK: 40, maxTokens: 1 })
+    const { defaultTopK, maxTopK } = await own.params()
+    expect([defaultTopK, maxTopK]).toEqual([40, engine.model.width])
+    const sessions = [await own.create(), await own.create({ topK: maxTopK }), await own.create({ topK: 2 })]
+    for (const session of sessions) await session.prompt("?")
+    expect(sessions.map(({ topK }) => topK)).toEqual([40, maxTopK, 2])
+    expect(seen.map((options) => options?.topK)).toEqual([40, maxTopK, 2])
+    expect((await languageModel(engine, { topK: -1 }).create()).topK).toBe(maxTopK)
+  })
+
+  test("templateOptions of the defaults are part of what is counted", async () => {
+    const counted: (GenerateOptions | undefined)[] = []
+    const tokenize: typeof engine.tokenize = (prompt, options) => {
+      counted.push(options)
+      return engine.tokenize(prompt, options)
+    }
+    const parts = { model: engine.model, start: engine.start.bind(engine), tokenize }
+    const variables = { mood: "calm" }
+    const own = languageModel(parts, { templateOptions: { variables } })
+    const session = await own.create({ initialPrompts: user("Hi") })
+    await session.append(user("Hello"))
+    await session.measureContextUsage("Hello")
+    expect(counted.map((options) => options?.templateOptions)).toEqual([
+      { variables, addGenerationPrompt: false },
+      { variables },
+      { variables, addGenerationPrompt: false },
+      { variables },
+    ])
+  })
+
   test("a monitor gets the two events of a model that is there", async () => {
     const loaded: number[] = []
     await model.create({
@@ -220,4 +243,18 @@ describe("options", () => {
       name: "SyntaxError",
     })
   })
+})
+
+// The last test: no engine is left behind it.
+test("the end of the engine ends a prompt with an AbortError, and the session keeps no cut answer", async () => {
+  const session = await languageModel(engine, { ignoreEos: true }).create()
+  const reader = session.promptStreaming("Tell a story.").getReader()
+  await reader.read()
+  const whole = (async () => {
+    while (!(await reader.read()).done);
+  })()
+  const refused = expect(whole).rejects.toMatchObject({ name: "AbortError" })
+  await engine.close()
+  await refused
+  expect(session.contextUsage).toBe(0)
 })
