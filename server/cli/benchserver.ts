@@ -10,7 +10,7 @@ import { quantile } from "../../runtime/engine/metrics.ts"
 import { type Engine, ModelError, open } from "../../runtime/index.ts"
 import type { ApiTarget } from "../suite/api/client.ts"
 import { readStream, type Stream, StreamError } from "../suite/streams.ts"
-import { type ApiFlags, firstModel, targetOf } from "./conformanceapi.ts"
+import { type ApiFlags, firstModel, keyHelp, targetOf } from "./conformanceapi.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { groups } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
@@ -32,7 +32,7 @@ export function serverBenchFlags(command: Command): Command {
     .option("--tokens <n>", "server: tokens of one stream", wholeNumber, 64)
     .option("--rounds <n>", "server: rounds with each number of streams", wholeNumber, 3)
     .option("--url <url>", "server: base URL of any server, such as http://localhost:8080/v1")
-    .option("--api-key <key>", "server: key for --url (default: TOKENRAIL_API_KEY)")
+    .option("--api-key <key>", keyHelp("server: key for --url"))
     .option("--model <name>", "server: a model (default: the embedded one; with --url the first one listed)")
 }
 

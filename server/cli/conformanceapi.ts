@@ -4,6 +4,7 @@
  */
 import { writeFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
+import { isLoopback } from "../http/access.ts"
 import { type CaseOptions, type SchemaForm, schemaForms } from "../suite/api/ask.ts"
 import type { ApiCase } from "../suite/api/case.ts"
 import { apiCases } from "../suite/api/cases/all.ts"
@@ -39,11 +40,16 @@ export interface ApiFlags {
   csv?: boolean
 }
 
+/** Returns the description of `--api-key`. */
+export function keyHelp(what: string): string {
+  return `${what} (default: TOKENRAIL_TARGET_KEY; for a server on this machine also TOKENRAIL_API_KEY)`
+}
+
 /** Adds the flags that only this suite has. */
 export function apiFlags(command: Command): Command {
   return command
     .option("--url <url>", "api: base URL of the server, such as http://localhost:8080/v1")
-    .option("--api-key <key>", "api: key of the server (default: TOKENRAIL_API_KEY)")
+    .option("--api-key <key>", keyHelp("api: key of the server"))
     .option("--model <name>", "api: model to name in requests (default: the first one that the server lists)")
     .option("--samples <n>", "api: how often each case is sent, with different seeds", wholeNumber, 2)
     .option("--max-tokens <n>", "api: smallest budget of an answer (default: 96)", wholeNumber)
@@ -148,7 +154,9 @@ export function targetOf(flags: Pick<ApiFlags, "url" | "apiKey" | "timeout" | "t
     throw new UsageError(
       `--url ${flags.url} is not the URL of a server: give one such as http://localhost:8080/v1`,
     )
-  const apiKey = flags.apiKey ?? io.env.TOKENRAIL_API_KEY
+  // TOKENRAIL_API_KEY is the secret of a server on this machine: no other host gets it.
+  const ownKey = isLoopback(url.hostname) ? io.env.TOKENRAIL_API_KEY : undefined
+  const apiKey = flags.apiKey ?? (io.env.TOKENRAIL_TARGET_KEY || ownKey)
   return {
     url: flags.url.replace(/\/+$/, ""),
     ...(apiKey !== undefined && { apiKey }),
@@ -163,7 +171,7 @@ export async function firstModel(target: ApiTarget): Promise<string> {
   const reply = await send(target, { path: "/models" }, {})
   if (reply.status === 0) throw new UsageError(`no server answers at ${target.url}: ${reply.failure}`)
   if (reply.status === 401 || reply.status === 403)
-    throw new UsageError(`${target.url} wants a key (status ${reply.status}): give --api-key`)
+    throw new UsageError(`${target.url} wants a key (status ${reply.status}): give --api-key or TOKENRAIL_TARGET_KEY`)
   const { data, models } = fieldsOf(parsed(reply.text))
   const [first] = [...listOf(data), ...listOf(models)]
   const { id = fieldsOf(first).name } = fieldsOf(first)
