@@ -16,7 +16,7 @@ import { apiTable, failures, summarizeApi } from "../suite/api/report.ts"
 import { type ApiResult, messageOf, runCases } from "../suite/api/run.ts"
 import { sampledCases } from "../suite/api/sampled.ts"
 import { losses, readBaseline } from "../suite/baseline.ts"
-import { Exit, type Io, UsageError } from "./exit.ts"
+import { Exit, type Io, printable, UsageError } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 
@@ -139,11 +139,12 @@ function printResults(results: readonly ApiResult[], { json, csv }: ApiFlags, io
   if (json) for (const result of results) io.out(`${JSON.stringify(result)}\n`)
   if (csv) {
     io.out(csvLine(["name", "verdict", "why"]))
-    for (const { id, verdict, why } of results) io.out(csvLine([id, verdict, why]))
+    for (const { id, verdict, why } of results) io.out(csvLine([id, verdict, printable(why)]))
   }
   if (json || csv) return
   for (const { id, verdict, why } of results)
-    if (verdict !== "honoured") io.err(`${verdict}: ${id}${why && `: ${why.replace(/\s+/g, " ")}`}\n`)
+    if (verdict !== "honoured")
+      io.err(printable(`${verdict}: ${id}${why && `: ${why.replace(/\s+/g, " ")}`}\n`))
 }
 
 /** Returns the server that the flags name. Throws `UsageError`. */
@@ -171,7 +172,9 @@ export async function firstModel(target: ApiTarget): Promise<string> {
   const reply = await send(target, { path: "/models" }, {})
   if (reply.status === 0) throw new UsageError(`no server answers at ${target.url}: ${reply.failure}`)
   if (reply.status === 401 || reply.status === 403)
-    throw new UsageError(`${target.url} wants a key (status ${reply.status}): give --api-key or TOKENRAIL_TARGET_KEY`)
+    throw new UsageError(
+      `${target.url} wants a key (status ${reply.status}): give --api-key or TOKENRAIL_TARGET_KEY`,
+    )
   const { data, models } = fieldsOf(parsed(reply.text))
   const [first] = [...listOf(data), ...listOf(models)]
   const { id = fieldsOf(first).name } = fieldsOf(first)

@@ -49,6 +49,8 @@ export interface Io {
   streams: { input: Readable & { isTTY?: boolean }; screen: Writable & { columns?: number } }
   /** Whether a person reads what `err` prints. */
   isTerminal: boolean
+  /** Whether a person reads what `out` prints. */
+  isOutTerminal: boolean
   /** Fires on the first SIGINT or SIGTERM. */
   signal: AbortSignal
   env: Readonly<Record<string, string | undefined>>
@@ -62,6 +64,16 @@ export function describeRefusal({ kind, message }: GrammarError): string {
   return `${kind}: ${message}`
 }
 
+/** Returns a text of a model or of another server without characters that would control a terminal. */
+export function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, "?")
+}
+
+/** Prints a text that a model wrote: whole to a file or program, printable to a terminal. */
+export function outText(text: string, { out, isOutTerminal }: Pick<Io, "out" | "isOutTerminal">): void {
+  out(isOutTerminal ? printable(text) : text)
+}
+
 /** Writes the line of a failure to standard error and returns the exit code. */
 export function exitCode(error: unknown, io: Io): number {
   if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? Exit.Terminate : Exit.Interrupt
@@ -69,7 +81,7 @@ export function exitCode(error: unknown, io: Io): number {
     // Commander has already printed its message.
     return error.exitCode === 0 ? Exit.Ok : Exit.Usage
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = printable(error instanceof Error ? error.message : String(error))
   io.err(`tokenrail: ${message}\n`)
   if (error instanceof GrammarError) return Exit.Refused
   if (error instanceof ModelError) return Exit.Model
@@ -84,6 +96,6 @@ export function exitCode(error: unknown, io: Io): number {
     StoreError,
   ]
   if (usage.some((kind) => error instanceof kind)) return Exit.Usage
-  if (error instanceof Error && error.stack) io.err(`${error.stack}\n`)
+  if (error instanceof Error && error.stack) io.err(`${printable(error.stack)}\n`)
   return Exit.Model
 }

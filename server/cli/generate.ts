@@ -6,7 +6,7 @@ import { type GenerateOptions, type GenerateResult, GrammarError } from "../../r
 import { runBatch } from "./batch.ts"
 import { compiledFlag, readCompiled } from "./compiled.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "./constraint.ts"
-import { describeRefusal, Exit, type Io, UsageError } from "./exit.ts"
+import { describeRefusal, Exit, type Io, outText, UsageError } from "./exit.ts"
 import { examples, groups } from "./helptext.ts"
 import { type ModelFlags, modelFlags, openModel, wholeNumber } from "./model.ts"
 import { type SamplingFlags, samplingFlags, samplingOptions } from "./sampling.ts"
@@ -85,7 +85,7 @@ async function generate(prompt: string | undefined, flags: GenerateFlags, io: Io
     if (flags.stream) {
       for await (const event of generation) {
         if (flags.json) io.out(`${JSON.stringify(event)}\n`)
-        else if (event.type === "text" && (single || event.choice === 0)) io.out(event.text)
+        else if (event.type === "text" && (single || event.choice === 0)) outText(event.text, io)
       }
       if (!flags.json) io.out("\n")
     }
@@ -107,7 +107,7 @@ function print(result: GenerateResult, flags: GenerateFlags, io: Io): void {
   const choices = result.choices.length > 1 ? result.choices : [result]
   for (const { text, value, finishReason, stopReason, error, message } of choices) {
     if (!flags.json) {
-      io.out(`${text}\n`)
+      outText(`${text}\n`, io)
       continue
     }
     const { usage, report } = result

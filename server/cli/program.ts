@@ -39,6 +39,7 @@ const io: Io = {
     return { input: process.stdin, screen: process.stderr }
   },
   isTerminal: process.stderr.isTTY === true,
+  isOutTerminal: process.stdout.isTTY === true,
   signal: interrupt.signal,
   env: process.env,
 }

@@ -24,6 +24,7 @@ export function ioOf({
     },
     signal: controller.signal,
     isTerminal,
+    isOutTerminal: isTerminal,
     env,
   }
   return io

@@ -9,7 +9,7 @@
 import type { Command } from "commander"
 import type { GenerateResult, ToolCall } from "../../../runtime/index.ts"
 import { type ConstraintFlags, constraintFlags, readConstraint, spelling } from "../constraint.ts"
-import { Exit, exitCode, type Io, UsageError } from "../exit.ts"
+import { Exit, exitCode, type Io, outText, printable, UsageError } from "../exit.ts"
 import { examples, groups } from "../helptext.ts"
 import { type ModelFlags, modelFlags, openModel } from "../model.ts"
 import { type SamplingFlags, samplingFlags, samplingOptions } from "../sampling.ts"
@@ -74,8 +74,7 @@ class Chat {
     this.keepsHistory = keepsHistory
     this.isTerminal = io.isTerminal && io.streams.input.isTTY === true
     this.hasColours = this.isTerminal && !io.env.NO_COLOR && io.env.TERM !== "dumb"
-    const shown = (text: string): void => io.out(this.shown(text))
-    this.session = { ...session, io: { stdin: io.stdin, err: io.err, out: shown } }
+    this.session = { ...session, io: { stdin: io.stdin, err: io.err, out: (text) => outText(text, io) } }
   }
 
   async run(): Promise<number> {
@@ -148,8 +147,8 @@ class Chat {
     const show = (kind: "text" | "reasoning") => (text: string) => {
       if (last !== null && last !== kind) this.io.out("\n")
       last = kind
-      if (kind === "text") this.io.out(this.shown(text))
-      else this.note(this.shown(text))
+      if (kind === "text") outText(text, this.io)
+      else this.note(text)
     }
     const endLine = () => {
       if (last !== null) this.io.out("\n")
@@ -189,24 +188,20 @@ class Chat {
 
   /** Prints a call and reads its result. Returns null if the user gives none. */
   private async readResult({ name, arguments: args }: ToolCall, lines: Lines): Promise<string | null> {
-    this.io.out(this.shown(`${name}(${args})\n`))
-    const read = await readMessage(lines, this.bold(`result of ${this.shown(name)}> `))
+    outText(`${name}(${args})\n`, this.io)
+    const read = await readMessage(lines, this.bold(`result of ${printable(name)}> `))
     if (read.kind === "end" && !this.isTerminal)
       throw new UsageError(`the input ends before the result of ${name}: write it on the next line`)
     return read.kind === "line" ? read.text : null
   }
 
   private note(text: string): void {
-    this.io.err(this.hasColours ? `\u001b[2m${text}\u001b[0m` : text)
+    const shown = this.io.isTerminal ? printable(text) : text
+    this.io.err(this.hasColours ? `\u001b[2m${shown}\u001b[0m` : shown)
   }
 
   private bold(text: string): string {
     return this.hasColours ? `\u001b[1m${text}\u001b[0m` : text
-  }
-
-  /** Returns the text without characters that would control the terminal. */
-  private shown(text: string): string {
-    return this.isTerminal ? text.replace(/[^\P{Cc}\n\t]/gu, "?") : text
   }
 }
 

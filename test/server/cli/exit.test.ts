@@ -1,7 +1,7 @@
 import { CommanderError } from "commander"
 import { expect, test } from "vitest"
 import { GrammarError, ModelError, RequestError, StoreError } from "../../../runtime/index.ts"
-import { Exit, exitCode, UsageError } from "../../../server/cli/exit.ts"
+import { Exit, exitCode, outText, UsageError } from "../../../server/cli/exit.ts"
 import { ioOf } from "../../support/io.ts"
 
 test.each<[code: number, error: unknown]>([
@@ -36,4 +36,22 @@ test.each([
 ])("after %s nothing else counts", (signal, code) => {
   const io = ioOf({ signal })
   expect([exitCode(new Error("aborted"), io), io.printed]).toEqual([code, ""])
+})
+
+test("what a server says does not control the terminal", () => {
+  const io = ioOf()
+  exitCode(new UsageError("status 500: \u001b]52;c;aGk=\u0007\u009b2J\r"), io)
+  expect(io.printed).toBe("tokenrail: status 500: ?]52;c;aGk=??2J?\n")
+})
+
+test.each([
+  [true, "a?[31mb\n\t?"],
+  [false, "a\u001b[31mb\n\t\u009b"],
+])("a model's text, if standard output is a terminal: %j", (isOutTerminal, expected) => {
+  let printed = ""
+  const out = (text: string) => {
+    printed += text
+  }
+  outText("a\u001b[31mb\n\t\u009b", { out, isOutTerminal })
+  expect(printed).toBe(expected)
 })
