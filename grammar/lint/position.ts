@@ -32,7 +32,7 @@ export class Position {
   readonly parent: Position | null
   /** Types that `type` allows. Null without `type`. */
   readonly types: readonly string[] | null
-  private readonly graph: SchemaGraph
+  readonly graph: SchemaGraph
 
   constructor(graph: SchemaGraph, node: SchemaNode, under: string, parent: Position | null) {
     this.graph = graph

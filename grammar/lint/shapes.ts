@@ -4,13 +4,15 @@
  *
  * Some engines read `oneOf` as `anyOf`. That is right if no value satisfies two branches. The
  * answer here is conservative: "disjoint" is certain, and everything else counts as an overlap. A
- * schema is a list of shapes, one for each way to satisfy it.
+ * schema is a list of shapes, one for each way to satisfy it. All comparisons of one schema text
+ * share a bound, above which everything counts as an overlap.
  *
  * llguidance makes the same test, and refuses a `oneOf` that does not pass it. It sees less: it
  * follows a reference only where it meets other keywords, and forgets a constant that meets
  * another.
  */
 import type { JsonNode } from "../json/read/reader.ts"
+import type { SchemaGraph } from "../json/refs/refs.ts"
 import type { Position } from "./position.ts"
 
 interface ObjectShape {
@@ -31,6 +33,8 @@ type Shape =
 const any: readonly Shape[] = [{ kind: "any" }]
 const MaxDepth = 6
 const MaxShapes = 256
+/** Comparisons of shapes in one schema text: some 0.1 s. */
+const MaxSteps = 1_000_000
 /** How deep a constant is looked into. */
 const MaxConstantDepth = 64
 
@@ -48,20 +52,41 @@ export type Reader = "standard" | "llguidance"
  * it and the `allOf` around it.
  */
 export function areDisjoint(at: Position, keyword: string, reader: Reader): boolean {
-  const shapes = new Shapes(reader)
+  const shapes = shapesOf(at.graph, reader)
+  if (shapes.isSpent()) return false
   const beside = shapes.both(shapes.of(at, MaxDepth, keyword), shapes.around(at), MaxDepth)
   const branches = at
     .list(keyword)
     .map((branch) => shapes.both(beside, shapes.of(branch, MaxDepth), MaxDepth))
-  return branches.every((one, index) => branches.slice(index + 1).every((other) => disjoint(one, other)))
+  for (const [index, one] of branches.entries())
+    for (let i = 0; i < index; i++) if (!shapes.disjoint(one, branches[i])) return false
+  return true
+}
+
+const known = {
+  standard: new WeakMap<SchemaGraph, Shapes>(),
+  llguidance: new WeakMap<SchemaGraph, Shapes>(),
+}
+
+/** Returns the shapes of a schema text that were found so far. */
+function shapesOf(graph: SchemaGraph, reader: Reader): Shapes {
+  const shapes = known[reader].get(graph) ?? new Shapes(reader)
+  known[reader].set(graph, shapes)
+  return shapes
 }
 
 class Shapes {
   private readonly reader: Reader
   private readonly memo = new Map<string, readonly Shape[]>()
+  private steps = 0
 
   constructor(reader: Reader) {
     this.reader = reader
+  }
+
+  /** Counts a step. Returns whether there were more than the bound. */
+  isSpent(): boolean {
+    return ++this.steps > MaxSteps
   }
 
   /** The ways to satisfy a schema, with `keyword` left out. Each is found once for each depth. */
@@ -74,7 +99,7 @@ class Shapes {
 
   private find(at: Position, depth: number, keyword: string): readonly Shape[] {
     if (at.node.value.kind === "false") return []
-    if (depth === 0) return any
+    if (depth === 0 || this.isSpent()) return any
     let shapes = this.ofType(at, depth)
     const reference = keyword === "$ref" ? undefined : at.get("$ref")
     if (reference !== undefined) {
@@ -82,12 +107,7 @@ class Shapes {
       if (at.isOverridden && this.reader === "standard") return read
       shapes = this.both(shapes, read, depth)
     }
-    if (at.has("enum"))
-      shapes = this.both(
-        shapes,
-        at.items("enum").map((each) => constantShape(each)),
-        depth,
-      )
+    if (at.has("enum")) shapes = this.both(shapes, ofValues(at.items("enum")), depth)
     const constant = at.get("const")
     if (constant !== undefined) shapes = this.both(shapes, [constantShape(constant)], depth)
     for (const branch of keyword === "allOf" ? [] : at.list("allOf"))
@@ -108,6 +128,7 @@ class Shapes {
       if (under !== "allOf" && under !== "$ref") break
       shapes = this.both(shapes, this.of(parent, 2, under), 2)
       if (under !== "allOf") continue
+      if (this.isSpent()) return any
       for (const branch of parent.list("allOf"))
         if (branch.node !== inner.node) shapes = this.both(shapes, this.of(branch, 2), 2)
     }
@@ -159,12 +180,13 @@ class Shapes {
   both(a: readonly Shape[], b: readonly Shape[], depth: number): readonly Shape[] {
     if (a === any) return b
     if (b === any) return a
-    if (depth === 0) return any
+    if (depth === 0 || this.isSpent()) return any
     const shapes = a.flatMap((one) => b.flatMap((other) => this.meet(one, other, depth)))
     return shapes.length > MaxShapes ? any : shapes
   }
 
   private meet(a: Shape, b: Shape, depth: number): readonly Shape[] {
+    if (this.isSpent()) return any
     if (a.kind === "any") return [b]
     if (b.kind === "any") return [a]
     if (a.kind === "reference") return this.both(this.followed(a.target, depth), [b], depth - 1)
@@ -194,6 +216,22 @@ class Shapes {
       },
     ]
   }
+
+  /** Whether no value has a shape of both lists. */
+  disjoint(a: readonly Shape[], b: readonly Shape[]): boolean {
+    return !this.isSpent() && a.every((one) => b.every((other) => this.apart(one, other)))
+  }
+
+  private apart(a: Shape, b: Shape): boolean {
+    if (this.isSpent() || isOpen(a) || isOpen(b)) return false
+    if (a.kind === "object" && b.kind === "object") {
+      const names = new Set([...a.required, ...b.required])
+      return [...names].some((name) => this.disjoint(memberOf(a, name), memberOf(b, name)))
+    }
+    if ("value" in a && "value" in b && a.kind === b.kind)
+      return a.value !== null && b.value !== null && a.value !== b.value
+    return a.kind !== b.kind
+  }
 }
 
 /** Keywords that llguidance takes for annotations. */
@@ -207,6 +245,11 @@ const inPlace = new Set(["const", "enum", "allOf", "anyOf", "oneOf", "$ref"])
 /** Whether llguidance splits a schema by types because of this keyword. */
 function isApplied(keyword: string): boolean {
   return !annotations.has(keyword) && !inPlace.has(keyword)
+}
+
+/** The shapes of listed values. */
+function ofValues(values: readonly JsonNode[]): readonly Shape[] {
+  return values.length > MaxShapes ? any : values.map((value) => constantShape(value))
 }
 
 function constantShape(value: JsonNode, depth = MaxConstantDepth): Shape {
@@ -233,21 +276,6 @@ function constantShape(value: JsonNode, depth = MaxConstantDepth): Shape {
 
 function memberOf(shape: ObjectShape, name: string): readonly Shape[] {
   return shape.properties.get(name) ?? shape.others
-}
-
-function disjoint(a: readonly Shape[], b: readonly Shape[]): boolean {
-  return a.every((one) => b.every((other) => apart(one, other)))
-}
-
-function apart(a: Shape, b: Shape): boolean {
-  if (isOpen(a) || isOpen(b)) return false
-  if (a.kind === "object" && b.kind === "object") {
-    const names = new Set([...a.required, ...b.required])
-    return [...names].some((name) => disjoint(memberOf(a, name), memberOf(b, name)))
-  }
-  if ("value" in a && "value" in b && a.kind === b.kind)
-    return a.value !== null && b.value !== null && a.value !== b.value
-  return a.kind !== b.kind
 }
 
 function isOpen({ kind }: Shape): boolean {

@@ -155,3 +155,30 @@ test("constants that are many objects deep are compared once a level", () => {
   // Below the depth to which constants are compared, they count as equal.
   expect(rules(both(400, "x", "y"), "gemini")).toContain("oneOf")
 })
+
+test("comparisons of branches are bounded, and above the bound they count as overlapping", () => {
+  const options = (start: number, count: number) => ({
+    enum: Array.from({ length: count }, (_, i) => `${start + i}`),
+  })
+  const pair = (count: number) => ({ oneOf: [options(0, count), options(count, count)] })
+  expect(rules(pair(256), "gemini")).not.toContain("oneOf")
+  expect(rules(pair(257), "gemini")).toContain("oneOf")
+  expect(rules(pair(50_000), "gemini")).toContain("oneOf")
+  const constants = (count: number) => ({
+    oneOf: Array.from({ length: count }, (_, i) => ({ const: `${i}` })),
+  })
+  expect(rules(constants(500), "gemini")).not.toContain("oneOf")
+  expect(rules(constants(20_000), "gemini")).toContain("oneOf")
+  expect(rules({ oneOf: Array.from({ length: 20_000 }, () => false) }, "gemini")).toContain("oneOf")
+  // Compared one by one, these branches would be (100²)⁶ pairs.
+  const level = (i: number) => ({
+    anyOf: Array.from({ length: 100 }, () => ({
+      ...{ type: "object", required: ["a"] },
+      properties: { a: i < 6 ? { $ref: `#/$defs/l${i + 1}` } : { const: "x" } },
+    })),
+  })
+  const $defs = Object.fromEntries(Array.from({ length: 7 }, (_, i) => [`l${i}`, level(i)]))
+  expect(rules({ oneOf: [{ $ref: "#/$defs/l0" }, { $ref: "#/$defs/l0" }], $defs }, "gemini")).toContain(
+    "oneOf",
+  )
+})
