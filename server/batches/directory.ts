@@ -5,7 +5,7 @@
  * batch. A JSON file is written under another name and renamed, so that it is always whole. The
  * content of a file is complete before its description appears. The outcomes of a running batch are
  * the contents of two files without descriptions, whose ids follow from the batch's id: a batch
- * that is finished twice has the same files.
+ * that is finished twice has the same files. After `lost` has fired nothing is written.
  */
 import { createReadStream } from "node:fs"
 import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
@@ -18,6 +18,7 @@ import {
   noTokens,
   nowSeconds,
   type Outcomes,
+  refuseLost,
   type StoredBatch,
   type StoredFile,
   sumOf,
@@ -25,17 +26,22 @@ import {
 import { usageOf } from "./usage.ts"
 
 export class DirectoryStore implements BatchStore {
+  readonly lost: AbortSignal
   private readonly directory: string
   private readonly files = new Map<string, StoredFile>()
   private readonly batches = new Map<string, StoredBatch>()
 
-  private constructor(directory: string) {
+  private constructor(directory: string, lost: AbortSignal) {
     this.directory = directory
+    this.lost = lost
   }
 
-  /** Opens or creates the directory. Rejects with the system's error. */
-  static async open(directory: string): Promise<DirectoryStore> {
-    const store = new DirectoryStore(directory)
+  /** Opens or creates the directory, to write in it until `lost` fires. Rejects with the system's error. */
+  static async open(
+    directory: string,
+    lost: AbortSignal = new AbortController().signal,
+  ): Promise<DirectoryStore> {
+    const store = new DirectoryStore(directory, lost)
     await mkdir(join(directory, "files"), { recursive: true, mode: 0o700 })
     await mkdir(join(directory, "batches"), { recursive: true, mode: 0o700 })
     for (const file of await readAll<StoredFile>(join(directory, "files"))) store.files.set(file.id, file)
@@ -47,6 +53,7 @@ export class DirectoryStore implements BatchStore {
   }
 
   async putFile(content: AsyncIterable<Uint8Array>, fields: () => Promise<FileFields>): Promise<StoredFile> {
+    refuseLost(this)
     const id = newId("file-")
     const path = this.contentPath(id)
     try {
@@ -81,6 +88,7 @@ export class DirectoryStore implements BatchStore {
   }
 
   async deleteFile(id: string): Promise<void> {
+    refuseLost(this)
     if (!this.files.has(id)) return
     await rm(`${this.contentPath(id)}.json`, { force: true })
     this.files.delete(id)
@@ -88,6 +96,7 @@ export class DirectoryStore implements BatchStore {
   }
 
   async putBatch(batch: StoredBatch): Promise<void> {
+    refuseLost(this)
     await writeWhole(join(this.directory, "batches", `${batch.id}.json`), batch)
     this.batches.set(batch.id, batch)
   }
@@ -101,6 +110,7 @@ export class DirectoryStore implements BatchStore {
   }
 
   async openOutcomes({ id, owner, output_expires_seconds }: StoredBatch): Promise<Outcomes> {
+    refuseLost(this)
     const done = new Set<string>()
     const ids = outcomeIds(id)
     let usage = noTokens
@@ -114,6 +124,7 @@ export class DirectoryStore implements BatchStore {
     ]
     const [output, errors] = logs
     const finished = async (log: OutcomeLog, fileId: string, kind: string): Promise<string | null> => {
+      refuseLost(this)
       if (log.count === 0) {
         await rm(this.contentPath(fileId), { force: true })
         return null
@@ -142,6 +153,7 @@ export class DirectoryStore implements BatchStore {
             if (each.isFailed !== isFailed || done.has(each.customId) || own.has(each.customId)) continue
             own.set(each.customId, each.text)
           }
+          refuseLost(this)
           await log.append([...own.values()])
           for (const [customId, text] of own) found(customId, text)
         }
@@ -157,6 +169,7 @@ export class DirectoryStore implements BatchStore {
   }
 
   private async describe(file: StoredFile): Promise<StoredFile> {
+    refuseLost(this)
     await writeWhole(`${this.contentPath(file.id)}.json`, file)
     this.files.set(file.id, file)
     return file

@@ -27,15 +27,23 @@ export interface LockOptions {
   lost?: () => void
 }
 
-/** Directories of this process. A second application of the process may use them too. */
-const held = new Set<string>()
+/**
+ * Directories of this process, and what is called when one is taken. A second application of the
+ * process may use them too.
+ */
+const held = new Map<string, (() => void)[]>()
 
 /** Takes the directory, which exists, for this process. Rejects if another process has it. */
 export async function lockDirectory(directory: string, options: LockOptions = {}): Promise<void> {
   const { beatMs = 2_000, staleMs = 10_000, lost } = options
   const path = realpathSync(directory)
-  if (held.has(path)) return
-  held.add(path)
+  const known = held.get(path)
+  if (known) {
+    if (lost) known.push(lost)
+    return
+  }
+  const callbacks = lost ? [lost] : []
+  held.set(path, callbacks)
   try {
     const socket = await takeSocket(path)
     const file = join(path, "lock")
@@ -49,7 +57,12 @@ export async function lockDirectory(directory: string, options: LockOptions = {}
       socket?.close()
       throw error
     }
-    keep(file, text, { id: holder.id, beatMs, lost })
+    const taken = (): void => {
+      held.delete(path)
+      socket?.close()
+      for (const callback of callbacks) callback()
+    }
+    keep(file, text, { id: holder.id, beatMs, lost: taken })
   } catch (error) {
     held.delete(path)
     throw error
@@ -108,7 +121,7 @@ async function unchanged(
 function keep(
   file: string,
   text: () => string,
-  { id, beatMs, lost }: { id: string; beatMs: number; lost: (() => void) | undefined },
+  { id, beatMs, lost }: { id: string; beatMs: number; lost: () => void },
 ): void {
   const isOwn = (): boolean => {
     try {
@@ -127,7 +140,7 @@ function keep(
       return
     }
     clearInterval(timer)
-    lost?.()
+    lost()
   }, beatMs)
   timer.unref()
   process.once("exit", () => {

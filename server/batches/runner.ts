@@ -55,10 +55,20 @@ export class BatchRunner {
   private readonly stuck = new Set<string>()
   private readonly gate: Gate
   private lastChange: Promise<unknown> = Promise.resolve()
+  private isStopped = false
 
   constructor(options: RunnerOptions) {
     this.options = options
     this.gate = new Gate(options.slots)
+  }
+
+  /**
+   * Ends all work here, when another process has taken the store: lines under way are aborted,
+   * nothing is recorded or changed, and no further batch begins.
+   */
+  stop(): void {
+    this.isStopped = true
+    for (const { control } of this.running.values()) control.abort()
   }
 
   /** Begins the open batches of the store, as far as there is room. Never rejects. */
@@ -72,7 +82,7 @@ export class BatchRunner {
 
   private begin(batches: readonly StoredBatch[]): void {
     for (const batch of batches) {
-      if (this.running.size >= maxOpenBatches) return
+      if (this.isStopped || this.running.size >= maxOpenBatches) return
       const { id, owner } = batch
       if (!isOpenBatch(batch) || this.running.has(id) || this.stuck.has(id)) continue
       if (this.options.keyOf(owner) === undefined) continue
@@ -119,7 +129,7 @@ export class BatchRunner {
       await this.finish(batch, outcomes)
     } catch (error) {
       log?.(`batch ${id}: ${(error as Error).message}`)
-      if (error instanceof StoppedError) this.stuck.add(id)
+      if (this.isStopped || error instanceof StoppedError) this.stuck.add(id)
       else await this.failed(id, error, running.outcomes)
     } finally {
       await running.outcomes?.close().catch(({ message }: Error) => log?.(`batch ${id}: ${message}`))
@@ -232,12 +242,17 @@ export class BatchRunner {
     const { store } = this.options
     const changed = this.lastChange.then(async () => {
       const now = await current(store, id)
+      this.refuseStopped()
       const next = change(now)
       if (next !== now) await store.putBatch(next)
       return next
     })
     this.lastChange = changed.catch(() => {})
     return changed
+  }
+
+  private refuseStopped(): void {
+    if (this.isStopped) throw new StoppedError("another process has taken the store")
   }
 
   private patientlyChange(id: string, change: (now: StoredBatch) => StoredBatch): Promise<StoredBatch> {
@@ -249,6 +264,7 @@ export class BatchRunner {
     const { retryMs = 5_000, log, isOver } = this.options
     const running = this.running.get(id)
     for (let isFirst = true; ; isFirst = false) {
+      this.refuseStopped()
       try {
         const result = await act()
         if (running) running.isDiskFull = false

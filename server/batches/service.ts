@@ -13,7 +13,7 @@ import { DirectoryInUseError, lockDirectory } from "./directorylock.ts"
 import { createFile, deleteFile, getContent, getFile, listFiles, removeExpired } from "./files.ts"
 import type { BatchActions } from "./routes.ts"
 import { BatchRunner, type RunnerOptions } from "./runner.ts"
-import type { BatchStore } from "./store.ts"
+import { type BatchStore, refuseLost } from "./store.ts"
 
 export interface ServiceOptions
   extends Pick<RunnerOptions, "answer" | "slots" | "log" | "isOver">,
@@ -26,53 +26,54 @@ export interface ServiceOptions
 /** Opens the store and continues its batches. Rejects with the system's error. */
 export async function openBatches(options: ServiceOptions): Promise<BatchActions> {
   const { apiKeys, bodyLimits, held, model } = options
-  let isLost = false
-  const lost = (): void => {
-    isLost = true
-    options.log?.("batches: another server has taken the data directory, so they stop here")
-  }
-  const store = await openStore(options.store, lost)
+  const store = await openStore(options.store)
   await removeExpired(store, options.log)
   const owners = apiKeys.map(ownerOf)
   const keyOf = (owner: string): string | null | undefined =>
     apiKeys.length === 0 ? null : apiKeys[owners.indexOf(owner)]
-  const runner = new BatchRunner({
-    ...{ ...options, store, keyOf },
-    isOver: () => isLost || options.isOver?.() === true,
-  })
+  const runner = new BatchRunner({ ...options, store, keyOf })
+  const stop = (): void => {
+    runner.stop()
+    options.log?.("batches: another server has taken the data directory, so they stop here")
+  }
+  store.lost?.addEventListener("abort", stop, { once: true })
+  if (store.lost?.aborted) stop()
   await runner.wake()
-  const context = { store, runner, bodyLimits, held, model }
   const of = (key: number): string => owners[key] ?? ""
+  /** Returns the store, unless another process has taken it: what is known of it here is old. */
+  const own = (): BatchStore => {
+    refuseLost(store)
+    return store
+  }
+  const context = (): BatchContext => ({ store: own(), runner, bodyLimits, held, model })
   return {
-    createFile: (request, { key }) => createFile(store, request, of(key), options.log),
-    listFiles: (request, { key }) => listFiles(store, request, of(key)),
-    getFile: (_, { id, key }) => getFile(store, id, of(key)),
-    getContent: (_, { id, key }) => getContent(store, id, of(key)),
-    deleteFile: (_, { id, key }) => deleteFile(store, id, of(key)),
-    createBatch: (request, { key }) => createBatch(context, request, of(key)),
-    listBatches: (request, { key }) => listBatches(context, request, of(key)),
-    getBatch: (_, { id, key }) => getBatch(context, id, of(key)),
-    cancelBatch: (_, { id, key }) => cancelBatch(context, id, of(key)),
+    createFile: async (request, { key }) => createFile(own(), request, of(key), options.log),
+    listFiles: async (request, { key }) => listFiles(own(), request, of(key)),
+    getFile: async (_, { id, key }) => getFile(own(), id, of(key)),
+    getContent: async (_, { id, key }) => getContent(own(), id, of(key)),
+    deleteFile: async (_, { id, key }) => deleteFile(own(), id, of(key)),
+    createBatch: async (request, { key }) => createBatch(context(), request, of(key)),
+    listBatches: async (request, { key }) => listBatches(context(), request, of(key)),
+    getBatch: async (_, { id, key }) => getBatch(context(), id, of(key)),
+    cancelBatch: async (_, { id, key }) => cancelBatch(context(), id, of(key)),
   }
 }
 
-/**
- * `lost` is called when another process has taken the directory. Rejects with `Refusal` if one has
- * it.
- */
-async function openStore(store: BatchStore | string | undefined, lost: () => void): Promise<BatchStore> {
+/** Rejects with `Refusal` if another process has the directory. */
+async function openStore(store: BatchStore | string | undefined): Promise<BatchStore> {
   if (typeof store === "object") return store
   if (store === undefined) return DirectoryStore.open(temporaryDirectory())
   await mkdir(store, { recursive: true, mode: 0o700 })
+  const control = new AbortController()
   try {
-    await lockDirectory(store, { lost })
+    await lockDirectory(store, { lost: () => control.abort() })
   } catch (error) {
     if (!(error instanceof DirectoryInUseError)) throw error
     throw new Refusal("overloaded", "another server uses the data directory", {
       hint: "End it, or give each server a directory of its own",
     })
   }
-  return DirectoryStore.open(store)
+  return DirectoryStore.open(store, control.signal)
 }
 
 /** The directories of this process that are removed at its end. */

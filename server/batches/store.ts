@@ -9,6 +9,8 @@
  * Files and batches belong to the owner that made them: a digest of its API key.
  */
 
+import { Refusal } from "../errors.ts"
+
 export const maxFileBytes = 200 << 20
 export const maxLines = 50_000
 export const maxLineBytes = 1 << 20
@@ -168,6 +170,11 @@ export interface Outcomes {
  */
 export interface BatchStore {
   /**
+   * Fires when another process has taken the store. Then this process runs no more batches and
+   * records nothing, and requests for files and batches are refused with 503.
+   */
+  readonly lost?: AbortSignal
+  /**
    * Stores a file. `fields` is called when the content has ended; if either rejects, nothing is
    * stored.
    */
@@ -184,6 +191,15 @@ export interface BatchStore {
   listBatches(): Promise<readonly StoredBatch[]>
   /** Opens the outcomes of a batch that have been recorded. */
   openOutcomes(batch: StoredBatch): Promise<Outcomes>
+}
+
+/** Throws `Refusal` (503) if another process has taken the store. */
+export function refuseLost({ lost }: Pick<BatchStore, "lost">): void {
+  if (lost?.aborted) {
+    throw new Refusal("overloaded", "another server has taken the data directory", {
+      hint: "Send the request to that one",
+    })
+  }
 }
 
 /** Returns the present time in seconds. */

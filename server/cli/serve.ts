@@ -171,14 +171,16 @@ async function run(flags: ServeFlags, strangers: readonly string[], io: Io): Pro
 /** Opens the directory of files and batches, so that a wrong one is reported at the start. */
 async function openData(directory: string | undefined, log: Log): Promise<DirectoryStore | null> {
   if (directory === undefined) return null
+  const control = new AbortController()
   const lost = (): void => {
+    control.abort()
     log.error({}, `--data-dir ${directory}: another server has taken it, so this one ends`)
     process.kill(process.pid, "SIGTERM")
   }
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await lockDirectory(directory, { lost })
-    return await DirectoryStore.open(directory)
+    return await DirectoryStore.open(directory, control.signal)
   } catch (error) {
     throw new UsageError(`--data-dir ${directory}: ${(error as Error).message}`)
   }
