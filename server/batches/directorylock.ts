@@ -5,7 +5,8 @@
  * of the process; a process that is killed leaves it. Then the next one may take the directory:
  *
  * - at once, if the holder was on the same machine. On Linux a holder also has a socket without a
- *   file, which the system removes with its process, however that ends;
+ *   file, which the system removes with its process, however that ends. Its name is that of the
+ *   directory in the file system, which is the same at every path and in every container;
  * - after ten seconds in which the file has not changed, if the holder was elsewhere, such as in
  *   another container with the same volume. No clocks are compared, since they may differ.
  *
@@ -13,7 +14,7 @@
  * directory. It reports this and stops writing.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { readFile, rename, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
 import { join } from "node:path"
@@ -45,9 +46,10 @@ export async function lockDirectory(directory: string, options: LockOptions = {}
   const callbacks = lost ? [lost] : []
   held.set(path, callbacks)
   try {
-    const socket = await takeSocket(path)
+    const place = placeOf(path)
+    const socket = await takeSocket(place)
     const file = join(path, "lock")
-    const holder = { id: randomUUID(), machine: machine() }
+    const holder = { id: randomUUID(), machine: `${machine()} ${place}` }
     let beat = 0
     // All texts have one length, so that a write needs no more room on the disk.
     const text = (): string => JSON.stringify({ ...holder, beat: String(beat++).padStart(12, "0") })
@@ -71,6 +73,7 @@ export async function lockDirectory(directory: string, options: LockOptions = {}
 
 interface Holder {
   id: string
+  /** The machine, and the name of the directory there, by which the holder's socket is called. */
   machine: string
 }
 
@@ -151,9 +154,9 @@ function keep(
 /**
  * Returns the server that holds the socket of a directory; null if the system has no such sockets.
  */
-async function takeSocket(path: string): Promise<Server | null> {
+async function takeSocket(place: string): Promise<Server | null> {
   if (process.platform !== "linux") return null
-  const name = createHash("sha256").update(path).digest("hex").slice(0, 32)
+  const name = createHash("sha256").update(place).digest("hex").slice(0, 32)
   const server = createServer()
   server.unref()
   await new Promise<void>((resolve, reject) => {
@@ -163,6 +166,12 @@ async function takeSocket(path: string): Promise<Server | null> {
     server.listen(`\0tokenrail-${name}`, resolve)
   })
   return server
+}
+
+/** Names a directory by its device and inode, which do not depend on its path. */
+function placeOf(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true })
+  return `${dev}:${ino}`
 }
 
 /** Names what shares sockets without a file: a boot of a machine, and its network namespace. */

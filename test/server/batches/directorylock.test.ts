@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+ 
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test, vi } from "vitest"
@@ -95,3 +103,22 @@ test("an application whose directory is in use refuses files and batches with 50
   await expect(opened).rejects.toMatchObject({ code: "overloaded" })
   clearInterval(timer)
 })
+
+test.runIf(process.platform === "linux")(
+  "a live holder that knows the directory by another name keeps it",
+  async () => {
+    const [folder, other] = [newFolder(), newFolder()]
+    await lockDirectory(other, quick)
+    const { machine } = JSON.parse(readFileSync(join(other, "lock"), "utf8"))
+    let beat = 0
+    const file = join(folder, "lock")
+    writeFileSync(file, JSON.stringify({ id: "other", machine, beat }))
+    const write = () => {
+      const holder = JSON.parse(readFileSync(file, "utf8"))
+      if (holder.id === "other") writeFileSync(file, JSON.stringify({ ...holder, beat: ++beat }))
+    }
+    const timer = setInterval(write, 5)
+    const locked = lockDirectory(folder, quick).finally(() => clearInterval(timer))
+    await expect(locked).rejects.toThrow("another server uses it")
+  },
+)
