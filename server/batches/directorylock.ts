@@ -10,12 +10,12 @@
  * - after ten seconds in which the file has not changed, if the holder was elsewhere, such as in
  *   another container with the same volume. No clocks are compared, since they may differ.
  *
- * A holder that finds another name in the file has been suspended for so long that it lost the
+ * A holder that finds another name in the file, or no file, has been suspended for so long that it lost the
  * directory. It reports this and stops writing.
  */
 import { createHash, randomUUID } from "node:crypto"
-import { readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { readFile, rename, writeFile } from "node:fs/promises"
+import { readFileSync, readlinkSync, realpathSync, rmSync, statSync } from "node:fs"
+import { open, readFile, rename, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
 import { join } from "node:path"
 
@@ -126,29 +126,47 @@ function keep(
   text: () => string,
   { id, beatMs, lost }: { id: string; beatMs: number; lost: () => void },
 ): void {
-  const isOwn = (): boolean => {
-    try {
-      return holderOf(readFileSync(file, "utf8"))?.id === id
-    } catch {
-      return false
-    }
-  }
-  const timer = setInterval(() => {
-    if (isOwn()) {
-      try {
-        writeFileSync(file, text(), { flag: "r+" })
-      } catch {
-        // The next write may succeed.
-      }
-      return
-    }
+  let isBeating = false
+  const timer = setInterval(async () => {
+    // A slow file system may need longer than the time between two writes.
+    if (isBeating) return
+    isBeating = true
+    const isTaken = await beatOnce(file, text(), id)
+    isBeating = false
+    if (!isTaken) return
     clearInterval(timer)
     lost()
   }, beatMs)
   timer.unref()
   process.once("exit", () => {
-    if (isOwn()) rmSync(file, { force: true })
+    try {
+      if (holderOf(readFileSync(file, "utf8"))?.id === id) rmSync(file, { force: true })
+    } catch {
+      // The file stays, as after the end of a process that is killed.
+    }
   })
+}
+
+/**
+ * Writes the file, if it names this holder. Resolves to whether another process has taken the
+ * directory: the file names another holder, or is gone. Any other error may pass until the next
+ * write. Never rejects.
+ */
+async function beatOnce(file: string, text: string, id: string): Promise<boolean> {
+  try {
+    // Another process puts a file of its own in the place of this one, so that this handle does not
+    // write into the other's.
+    const handle = await open(file, "r+")
+    try {
+      const holder = holderOf(await handle.readFile("utf8"))
+      if (holder?.id === id) await handle.write(text, 0)
+      return holder !== null && holder.id !== id
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT"
+  }
 }
 
 /**

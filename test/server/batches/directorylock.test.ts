@@ -3,7 +3,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
- 
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -103,6 +103,31 @@ test("an application whose directory is in use refuses files and batches with 50
   await expect(opened).rejects.toMatchObject({ code: "overloaded" })
   clearInterval(timer)
 })
+
+test.skipIf(process.platform === "win32")(
+  "a holder that cannot read its lock for a while keeps it",
+  async () => {
+    const folder = newFolder()
+    const file = join(folder, "lock")
+    let isLost = false
+    const lost = () => {
+      isLost = true
+    }
+    await lockDirectory(folder, { ...quick, lost })
+    const own = readFileSync(file, "utf8")
+    // A link to itself cannot be opened.
+    symlinkSync("lock", `${file}.new`)
+    renameSync(`${file}.new`, file)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(isLost).toBe(false)
+    writeFileSync(`${file}.new`, own)
+    renameSync(`${file}.new`, file)
+    await vi.waitUntil(() => readFileSync(file, "utf8") !== own)
+    expect(isLost).toBe(false)
+    rmSync(file)
+    await vi.waitUntil(() => isLost)
+  },
+)
 
 test.runIf(process.platform === "linux")(
   "a live holder that knows the directory by another name keeps it",
