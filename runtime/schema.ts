@@ -164,19 +164,36 @@ export const constraintFields = {
   ...constraintKinds,
 } as const satisfies Fields<ConstraintOptions>
 
+const constraintNames = Object.keys(constraintKinds) as readonly (keyof typeof constraintKinds)[]
+
+function isGiven(name: keyof typeof constraintKinds, options: ConstraintOptions): boolean {
+  return name in options && !(name === "jsonObject" && options[name] === false)
+}
+
+/** Returns `options` over `defaults`. A constraint of the options replaces that of the defaults. */
+export function withDefaults<Options extends ConstraintOptions>(
+  defaults: Options,
+  options: Options,
+): Options {
+  const names: readonly string[] = constraintNames
+  if (!constraintNames.some((name) => isGiven(name, options))) return { ...defaults, ...options }
+  const others = Object.entries(defaults).filter(([name]) => !names.includes(name))
+  return { ...Object.fromEntries(others), ...options }
+}
+
 /**
  * Returns the one constraint of these options, or null. Throws RequestError if there are two;
  * OptionError for one that is present but undefined or of another type, and for an unknown policy;
  * TypeError if a schema has no converter.
  */
 export function readConstraint(options: ConstraintOptions): Constraint | null {
-  const given = (Object.keys(constraintKinds) as (keyof typeof constraintKinds)[]).filter((name) => {
+  const given = constraintNames.filter((name) => {
     const value = options[name]
     // An undefined option may come from a misspelled import: ignoring it would remove the
     // constraint.
     if (name in options && (value === undefined || value === null))
       throw new OptionError(name, `it is ${value}. Give a constraint, or leave ${name} out for free text`)
-    return name in options && !(name === "jsonObject" && value === false)
+    return isGiven(name, options)
   })
   if (given.length > 1) {
     const names = given.join(" and ")

@@ -11,6 +11,7 @@ import { inOwnWords, ownText } from "../../engine/fieldnames.ts"
 import type { Choice, GenerateResult, Generation } from "../../engine/generation.ts"
 import type { GenerateOptions } from "../../engine/request.ts"
 import { AbortError, ModelError, RequestError, reasonOf } from "../../errors.ts"
+import { withDefaults } from "../../schema.ts"
 import { functionOf, messagesOf } from "./conversation.ts"
 import { partsOf } from "./stream.ts"
 import type { AiCall, AiContent, AiEnding, AiResult, AiStreamPart, AiWarning } from "./wire.ts"
@@ -22,7 +23,10 @@ export interface AiOptions<Version extends "v3" | "v4" = "v4"> {
    * not accept v4. ai 7 accepts both.
    */
   readonly version?: Version
-  /** Options of all calls. The options of a call take precedence over them. */
+  /**
+   * Options of all calls. The options of a call take precedence over them, and its constraint
+   * replaces theirs. `n`, `tools`, `toolChoice` and `signal` are refused with RequestError.
+   */
   readonly defaults?: GenerateOptions
 }
 
@@ -58,9 +62,10 @@ export function tokenrail<Version extends "v3" | "v4" = "v4">(
   { version = "v4" as Version, defaults = {} }: AiOptions<Version> = {},
 ): AiModel<Version> {
   const { id, thinks } = engine.model
+  checkDefaults(defaults)
   const start = async (call: AiCall): Promise<Started> => {
     const warnings: AiWarning[] = []
-    const options = { ...defaults, ...optionsOf(call, thinks, warnings) }
+    const options = withDefaults(defaults, optionsOf(call, thinks, warnings))
     try {
       return { generation: await engine.start(messagesOf(call.prompt), options), warnings }
     } catch (error) {
@@ -118,6 +123,14 @@ const settings: Readonly<Record<string, string>> = {
   toolChoice: "toolChoice",
   signal: "abortSignal",
   n: "one call for each answer",
+}
+
+/** Throws RequestError for defaults that only a call of the AI SDK can set. */
+function checkDefaults(defaults: GenerateOptions): void {
+  const name = ["n", "tools", "toolChoice", "signal"].find((each) => each in defaults)
+  if (name === undefined) return
+  const text = `defaults.${name}: the AI SDK sets it for each call. Use ${settings[name]}`
+  throw new RequestError("invalid_value", text, name)
 }
 
 /** Returns the engine's options of a call. Appends a warning for each setting without effect. */

@@ -12,7 +12,7 @@ import { inOwnWords } from "../../engine/fieldnames.ts"
 import type { GenerateOptions, Prompt } from "../../engine/request.ts"
 import { AbortError, ModelError } from "../../errors.ts"
 import type { Message } from "../../model/template.ts"
-import { checkComplete } from "../../schema.ts"
+import { checkComplete, withDefaults } from "../../schema.ts"
 import { exception, exceptionOf, quotaExceeded } from "./errors.ts"
 import { type PromptInput, type ReadInput, readInput } from "./messages.ts"
 
@@ -198,7 +198,7 @@ export class Session extends EventTarget implements PromptSession {
     constraint: GenerateOptions,
     signal: AbortSignal,
   ): AsyncGenerator<string> {
-    const options = { ...this.start.options, ...constraint, signal }
+    const options = { ...withDefaults(this.start.options, constraint), signal }
     const begun = prefix === null ? [] : await this.prefixIds(prefix, signal)
     const kept = await this.makeRoom(messages, options, begun.length + 1, signal)
     const all = [...this.start.initial, ...kept, ...messages]

@@ -186,3 +186,21 @@ test("the effort of a model that does not think is a warning, and its provider h
   ])
     expect(ask).toThrow(RequestError)
 })
+
+test("a call's constraint takes the place of the one of the defaults", async () => {
+  const model = tokenrail(engine, { defaults: { regex: "[0-9]{4}", temperature: 0 } })
+  const base = { model, prompt: "Invent a person.", maxOutputTokens: 200, maxRetries: 0 }
+  expect((await ai7.generateText(base)).text).toMatch(/^\d{4}$/)
+  Person.parse((await ai7.generateObject({ ...base, schema: Person })).object)
+  const providerOptions = { tokenrail: { choice: ["yes", "no"] } }
+  expect(["yes", "no"]).toContain((await ai7.generateText({ ...base, providerOptions })).text)
+  const two = { ...base, schema: Person, providerOptions }
+  await expect(ai7.generateObject(two)).rejects.toThrow("at most one constraint")
+})
+
+test("defaults that a call of the AI SDK cannot have are refused by name", () => {
+  const { signal } = new AbortController()
+  for (const defaults of [{ n: 2 }, { tools: [] }, { toolChoice: "auto" }, { signal }] as GenerateOptions[])
+    expect(() => tokenrail(engine, { defaults })).toThrow(`defaults.${Object.keys(defaults)[0]}: `)
+  tokenrail(engine, { defaults: { maxTokens: 20, stop: ["."] } })
+})

@@ -50,6 +50,13 @@ describe("constraints", () => {
     expect(omitted).toBe(plain)
   })
 
+  test("a prompt's constraint takes the place of the one of the defaults", async () => {
+    const session = await languageModel(engine, { regex: "[0-9]{4}" }).create()
+    expect(await session.prompt("Which year?")).toMatch(/^\d{4}$/)
+    const text = await session.prompt("How was it?", { responseConstraint: rating })
+    expect(Object.keys(JSON.parse(text))).toEqual(["rating"])
+  })
+
   test("what cannot hold is refused by the exceptions of the specification", async () => {
     const session = await model.create()
     const refused = (responseConstraint: object | undefined, more = {}) =>
