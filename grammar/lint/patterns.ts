@@ -9,12 +9,19 @@ import { schemaPatterns } from "../json/read/pattern.ts"
 import { exprs } from "../lexeme/expr/expr.ts"
 
 /**
+ * The character classes of a pattern. One without an end goes to the end of the pattern: the search
+ * is linear, since it looks for no other end.
+ */
+const classes = /\[(?:\\.|[^\]\\])*(?:\]|\\?$)/gs
+const plainClasses = /\[[^\]]*(?:\]|$)/g
+
+/**
  * The pattern without what stands in classes, and with `\.` for each escape but `\b`, `\B`, `\1`.
  */
 function skeleton(pattern: string): string {
   return pattern
-    .replace(/\\(?:k<[^>]*>|[bB1-9])|\\./gs, (part) => (/^\\[bBk1-9]/.test(part) ? part : "\\."))
-    .replace(/\[(?:\\.|[^\]\\])*\]/gs, "[]")
+    .replace(/\\(?:k<[^>]{0,100}>|[bB1-9])|\\./gs, (part) => (/^\\[bBk1-9]/.test(part) ? part : "\\."))
+    .replace(classes, "[]")
 }
 
 export function hasLookaround(pattern: string): boolean {
@@ -64,7 +71,8 @@ export function hasAlternatives(pattern: string): boolean {
 /** Whether some part of the pattern matches a quote or a backslash without naming it. */
 export function takesQuote(pattern: string): boolean {
   const text = pattern.replace(/\\[DSW]/g, ".").replace(/\\./gs, "x")
-  return /\./.test(text.replace(/\[[^\]]*\]/g, "")) || /\[\^(?![^\]]*")/.test(text)
+  const isOpen = (each: string) => each.startsWith("[^") && !each.includes('"')
+  return text.replace(plainClasses, "").includes(".") || (text.match(plainClasses) ?? []).some(isOpen)
 }
 
 const classEscapes = /\\(?!["[\]\\trn-]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})/
@@ -76,9 +84,9 @@ const outerEscapes = /\\(?!["[\]\\trn^$.()|{}*+?-]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{
  */
 export function llamaCannotRead(pattern: string): boolean {
   const body = pattern.slice(1, -1)
-  const classes = body.match(/\[(?:\\.|[^\]\\])*\]/gs) ?? []
-  const outer = body.replace(/\\\\/g, "").replace(/\[(?:\\.|[^\]\\])*\]/gs, "")
-  if (classes.some((each) => classEscapes.test(each.replace(/\\\\/g, "")))) return true
+  const inner = body.match(classes) ?? []
+  const outer = body.replace(/\\\\/g, "").replace(classes, "")
+  if (inner.some((each) => classEscapes.test(each.replace(/\\\\/g, "")))) return true
   if (outerEscapes.test(outer)) return true
   const text = outer.replace(/\\./gs, "")
   return /\(\?(?!:)/.test(text) || /[\^$]/.test(text)

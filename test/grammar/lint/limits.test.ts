@@ -182,3 +182,10 @@ test("comparisons of branches are bounded, and above the bound they count as ove
     "oneOf",
   )
 })
+
+test("long patterns without an end are searched once", () => {
+  for (const part of ["[", "[^", '[^"', "\\k<", "[\\"]) {
+    const pattern = `^${part.repeat(40_000)}$`
+    for (const target of lintTargets) expect(() => lint({ type: "string", pattern }, target)).not.toThrow()
+  }
+})
