@@ -12,6 +12,7 @@ import { fromValue, type JsonNode, readJson } from "../json/read/reader.ts"
 import { isSchema, type Keyword } from "../json/refs/dialect.ts"
 import { SchemaGraph } from "../json/refs/refs.ts"
 import { encodeToken } from "../json/refs/uri.ts"
+import { compilation } from "../worlds.ts"
 import { Position } from "./position.ts"
 import type { LintSource, LintTarget, LintVerdict, Rule, Table } from "./rules.ts"
 import { tables } from "./tables.ts"
@@ -50,7 +51,9 @@ export interface LintReport {
  */
 export function lint(schema: unknown, target: LintTarget): LintReport {
   const table = tables[target]
-  const notes = new Linter(table).run(typeof schema === "string" ? readJson(schema) : fromValue(schema))
+  const root = typeof schema === "string" ? readJson(schema) : fromValue(schema)
+  // Patterns that are compared go to the tables of all grammars.
+  const notes = compilation(() => new Linter(table).run(root))
   const verdicts = new Set(notes.map(({ verdict }) => verdict))
   const outcome = verdicts.has("refused")
     ? "refused"

@@ -4,8 +4,10 @@
  * It looks at the syntax only, without escapes and character classes. A pattern that cannot be read
  * uses nothing.
  */
+import { TimeError, withinTime } from "../deadline.ts"
 import { defaultLimits } from "../errors.ts"
 import { schemaPatterns } from "../json/read/pattern.ts"
+import type { SchemaGraph } from "../json/refs/refs.ts"
 import { exprs } from "../lexeme/expr/expr.ts"
 
 /**
@@ -42,12 +44,40 @@ export function hasInnerAnchor(pattern: string): boolean {
   return /[^(|^:]\^/.test(text) || /\$[^)|$]/.test(text)
 }
 
-/** Whether some text is found by both patterns. Null if that is not known. */
-export function overlap(one: string, other: string): boolean | null {
+/** Maximum number of patterns that are compared with each other. */
+const MostCompared = 64
+/** Milliseconds for all comparisons of patterns in one schema text. */
+const MostMs = 1_000
+
+const spentMs = new WeakMap<SchemaGraph, number>()
+
+/**
+ * Whether some text is found by two of the patterns, which stand in the schema text `graph`. Null if
+ * that is not known, since there are too many patterns or the time for comparisons is over.
+ */
+export function anyOverlap(patterns: readonly string[], graph: SchemaGraph): boolean | null {
+  const spent = spentMs.get(graph) ?? 0
+  if (patterns.length > MostCompared || spent >= MostMs) return null
+  const start = performance.now()
+  const search = () =>
+    patterns.some((one, index) => patterns.slice(index + 1).some((other) => overlap(one, other) ?? false))
+  try {
+    return withinTime(MostMs - spent, search)
+  } catch (error) {
+    if (error instanceof TimeError) return null
+    throw error
+  } finally {
+    spentMs.set(graph, spent + performance.now() - start)
+  }
+}
+
+/** Whether some text is found by both patterns. Null if one of them is not read. */
+function overlap(one: string, other: string): boolean | null {
   try {
     const found = [one, other].map((pattern) => schemaPatterns.search(pattern, "", defaultLimits))
     return !exprs.isNever(exprs.and(found))
-  } catch {
+  } catch (error) {
+    if (error instanceof TimeError) throw error
     return null
   }
 }

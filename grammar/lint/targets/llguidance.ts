@@ -5,7 +5,7 @@
  * ignores others. Source of the facts: the package itself, asked by `test/lint/`.
  */
 import type { JsonNode } from "../../json/read/reader.ts"
-import { hasBackreference, hasInnerAnchor, hasLookaround, hasWordBoundary, overlap } from "../patterns.ts"
+import { anyOverlap, hasBackreference, hasInnerAnchor, hasLookaround, hasWordBoundary } from "../patterns.ts"
 import type { Position } from "../position.ts"
 import type { Table } from "../rules.ts"
 import { areDisjoint } from "../shapes.ts"
@@ -27,10 +27,7 @@ function countsProperties(at: Position): boolean {
 
 /** Whether two of the patterns of `patternProperties` match the same name. */
 function patternsOverlap(at: Position): boolean {
-  const patterns = at.names("patternProperties")
-  return patterns.some((one, index) =>
-    patterns.slice(index + 1).some((other) => overlap(one, other) ?? false),
-  )
+  return anyOverlap(at.names("patternProperties"), at.graph) ?? false
 }
 
 function isForeign(pattern: string): boolean {

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest"
 import { GrammarError, lint, lintTargets } from "../../../grammar/index.ts"
+import { currentWorld } from "../../../grammar/tables.ts"
+import { setTableBytes } from "../../../grammar/worlds.ts"
 
 type Target = (typeof lintTargets)[number]
 
@@ -188,4 +190,29 @@ test("long patterns without an end are searched once", () => {
     const pattern = `^${part.repeat(40_000)}$`
     for (const target of lintTargets) expect(() => lint({ type: "string", pattern }, target)).not.toThrow()
   }
+})
+
+test("a process that only lints frees the patterns that it compared", () => {
+  const schema = (i: number) => ({ patternProperties: { [`^a${i}`]: {}, [`^b${i}`]: {} } })
+  setTableBytes(1)
+  try {
+    lint(schema(0), "llguidance")
+    const before = currentWorld()
+    lint(schema(1), "llguidance")
+    expect(currentWorld()).not.toBe(before)
+  } finally {
+    setTableBytes()
+  }
+})
+
+test("comparisons of patterns are bounded in number and in time", () => {
+  const alike = (count: number) => ({
+    patternProperties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`^a{${i + 1}}`, {}])),
+  })
+  expect(rules(alike(64), "llguidance")).toContain("patternOverlap")
+  expect(rules(alike(65), "llguidance")).not.toContain("patternOverlap")
+  // No text is found by both, which takes 2^30 states to see.
+  const slow = { "^[ab]*a[ab]{30}$": {}, "^[ab]*b[ab]{30}$": {}, "^c": {} }
+  const many = { allOf: Array.from({ length: 20 }, () => ({ patternProperties: slow })) }
+  expect(rules(many, "llguidance")).not.toContain("patternOverlap")
 })
