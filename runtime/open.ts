@@ -206,6 +206,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       id: directory.id,
       createdAt: directory.createdAt,
       family: typeof directory.config.model_type === "string" ? directory.config.model_type : "",
+      parameterCount: directory.parameterCount,
       weightBytes: directory.weightBytes,
       style: read(() => chooseStyle(tokenizer.template.allSources, options)),
       maxWaiting,

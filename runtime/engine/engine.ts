@@ -80,6 +80,7 @@ export interface EngineParts {
   readonly id: string
   readonly createdAt: number
   readonly family: string
+  readonly parameterCount: number | null
   readonly weightBytes: number
   /** How the model writes calls and reasoning. */
   readonly style: ModelStyle
@@ -107,6 +108,8 @@ export interface ModelInfo {
   readonly contextLength: number
   /** `model_type` of the model's config.json; "" if it has none. */
   readonly family: string
+  /** Number of weights of a model of GGUF or safetensors; null if it is not known. */
+  readonly parameterCount: number | null
   /** Bytes of the files that hold the graph and its weights. */
   readonly weightBytes: number
   /** Whether it is known how the model marks the reasoning before its answers. */
@@ -168,6 +171,7 @@ export class Engine {
       createdAt: parts.createdAt,
       contextLength: parts.model.contextLength,
       family: parts.family,
+      parameterCount: parts.parameterCount,
       weightBytes: parts.weightBytes,
       thinks: parts.style.reasoning !== null,
       width: this.vocabulary.width,

@@ -21,6 +21,8 @@ export interface ModelDirectory {
   /** Seconds since 1970: when the graph was written. */
   readonly createdAt: number
   readonly graphPath: string
+  /** `parameter_count` of a config.json that was built of weights; null if it has none. */
+  readonly parameterCount: number | null
   /** Bytes of the graph and of the files with its weights, whose names begin with its name. */
   readonly weightBytes: number
   /**
@@ -82,6 +84,7 @@ export async function readModelDirectory(path: string, dtype = "fp32"): Promise<
     id: name || basename(directory),
     createdAt: Math.floor((await stat(graphPath)).mtimeMs / 1000),
     graphPath,
+    parameterCount: Number.isSafeInteger(config.parameter_count) ? Number(config.parameter_count) : null,
     weightBytes: await weightBytesOf(graphPath),
     embeddingPath: await findEmbedding(graphPath, dtype),
     config,

@@ -62,7 +62,7 @@ export async function showModel(
 }
 
 function description(engine: Engine): object {
-  const { contextLength, family, id, thinks } = engine.model
+  const { contextLength, family, id, parameterCount, thinks } = engine.model
   const architecture = family === "" ? "unknown" : family
   const { plainSource, allSources } = engine.tokenizer.template
   return {
@@ -74,6 +74,7 @@ function description(engine: Engine): object {
     model_info: {
       "general.architecture": architecture,
       "general.basename": id,
+      ...(parameterCount !== null && { "general.parameter_count": parameterCount }),
       [`${architecture}.context_length`]: contextLength,
       [`${architecture}.vocab_size`]: engine.model.tokenCount,
     },
@@ -96,15 +97,23 @@ async function entries(engine: Engine, models: ModelNames): Promise<object[]> {
 }
 
 /** What the model's files do not say is empty. */
-function detailsOf({ model: { family } }: Engine): object {
+function detailsOf({ model: { family, parameterCount } }: Engine): object {
   return {
     parent_model: "",
     format: "onnx",
     family,
     families: family === "" ? [] : [family],
-    parameter_size: "",
+    parameter_size: parameterCount === null ? "" : parameterSize(parameterCount),
     quantization_level: "",
   }
+}
+
+/** Returns a number of parameters as Ollama writes it: 7.6B, 134.52M, 31K. */
+export function parameterSize(count: number): string {
+  const [unit, size, digits] = count >= 1e9 ? ["B", 1e9, 1] : count >= 1e6 ? ["M", 1e6, 2] : ["K", 1e3, 0]
+  const number = count / size
+  if (count < 1e3) return String(count)
+  return `${number.toFixed(Number.isInteger(number) ? 0 : digits)}${unit}`
 }
 
 function modifiedAt({ model: { createdAt } }: Engine): string {

@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
 import type { Dtype } from "../weights/blocks.ts"
 import type { Gguf } from "../weights/gguf.ts"
-import type { Weights } from "../weights/weights.ts"
+import { parameterCountOf, type Weights } from "../weights/weights.ts"
 import { type Architecture, architectures, type Role } from "./architectures.ts"
 import type { Attention, Convolution, Decoder, Layer, Linear, Mlp, Norm } from "./blueprint.ts"
 import { writeGraph } from "./graph.ts"
@@ -114,7 +114,8 @@ export async function writeDecoder(
 ): Promise<void> {
   const graph = planDecoder(decoder, weights, dtype, provider)
   await graph.save(folder, { ...(onProgress && { onProgress }), ...(signal && { signal }) })
-  writeFileSync(join(folder, "config.json"), `${JSON.stringify(configOf(decoder, endIds), null, 2)}\n`)
+  const config = { ...configOf(decoder, endIds), parameter_count: parameterCountOf(weights) }
+  writeFileSync(join(folder, "config.json"), `${JSON.stringify(config, null, 2)}\n`)
 }
 
 /** Returns the fields of config.json that the engine reads. */

@@ -28,3 +28,8 @@ export interface Weights {
   rows(name: string, first: number, count: number): Uint8Array
   close(): void
 }
+
+/** Returns the number of values of all tensors. */
+export function parameterCountOf({ tensors }: Pick<Weights, "tensors">): number {
+  return [...tensors.values()].reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0)
+}

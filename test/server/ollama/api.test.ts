@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { type App, type AppOptions, createApp } from "../../../server/app.ts"
+import { parameterSize } from "../../../server/ollama/models.ts"
 import { callText } from "../../../server/ollama/reply.ts"
 import { writeThinkingModel } from "../../support/thinkingmodel.ts"
 
@@ -181,10 +182,35 @@ describe("models", () => {
   test.each(["m", "m:latest", "tokenrail-embedded:latest"])("%s is a name of the model", async (model) => {
     const shown = await post("/api/show", { model })
     expect(await shown.json()).toMatchObject({
-      details: { format: "onnx", family: "llama", families: ["llama"] },
+      details: { format: "onnx", family: "llama", families: ["llama"], parameter_size: "" },
       capabilities: ["completion", "tools"],
     })
   })
+
+  test("a model of GGUF has its number of parameters", async () => {
+    const cache = mkdtempSync(join(tmpdir(), "cache-"))
+    vi.stubEnv("XDG_CACHE_HOME", cache)
+    const own = await open({ model: "test/decoders/llama.gguf", device: "cpu", slots: 1 })
+    try {
+      const on = createApp(own, { aliases: ["m"], ollama: true })
+      const { details, model_info } = await (await post("/api/show", {}, on)).json()
+      // All values of the tensors in the file's header.
+      expect([details.parameter_size, model_info["general.parameter_count"]]).toEqual(["37K", 37_032])
+      const { models } = await (await on.request("/api/tags")).json()
+      expect(models[0].details).toEqual(details)
+    } finally {
+      await own.close()
+      vi.unstubAllEnvs()
+      rmSync(cache, { recursive: true })
+    }
+  })
+
+  test.each([
+    [12, "12"],
+    [134_515_008, "134.52M"],
+    [7_000_000, "7M"],
+    [7_615_616_512, "7.6B"],
+  ])("%d parameters are %s", (count, text) => expect(parameterSize(count)).toBe(text))
 
   test("show takes the older field, and knows no other model", async () => {
     const older = await post("/api/show", { model: undefined, name: "m" })
