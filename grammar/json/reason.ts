@@ -6,6 +6,7 @@
  * items down to the contradiction. A contradiction between choices is reported at the choices.
  */
 
+import { TimeError, withinTime } from "../deadline.ts"
 import { contradictionOf, type IsPossible } from "./contradiction.ts"
 import { AllTypes, Types } from "./facts/conjunction.ts"
 import type { JsonLanguage } from "./language.ts"
@@ -20,8 +21,23 @@ export interface Reason {
   message: string
 }
 
-/** `isPossible` decides about schemas that are made of single keywords. */
-export function whyEmpty(
+/** Milliseconds for the search. */
+const MostMs = 1_000
+
+/**
+ * `isPossible` decides about schemas that are made of single keywords. A search that takes too long
+ * ends with a sentence that says less.
+ */
+export function whyEmpty(language: JsonLanguage, root: SchemaNode, isPossible: IsPossible): Reason {
+  try {
+    return withinTime(MostMs, () => reasonOf(language, root, isPossible))
+  } catch (error) {
+    if (error instanceof TimeError) return { path: root.pointer, message: contradictory }
+    throw error
+  }
+}
+
+function reasonOf(
   language: JsonLanguage,
   root: SchemaNode,
   isPossible: IsPossible,
@@ -44,7 +60,7 @@ export function whyEmpty(
     nodes.length > 0 && !language.isProductive(all.of(nodes.map((node) => all.schema(node))))
   const isKnown = (node: SchemaNode) => node === root || around.includes(node) || around.length === MostDepth
   const noValueOf = (node: SchemaNode): string => {
-    const why = isKnown(node) ? null : whyEmpty(language, node, isPossible, [...around, root])
+    const why = isKnown(node) ? null : reasonOf(language, node, isPossible, [...around, root])
     const saysMore = why !== null && why.message !== contradictory && node.value.kind !== "false"
     const inner = saysMore ? `: ${why.message}` : ""
     return `${node.pointer} allows no value${inner}`

@@ -80,3 +80,15 @@ test("a satisfiable schema has no reason, and each keyword is noted once", () =>
     "/properties/c/format": "unknown format",
   })
 })
+
+test("a search for the words that takes too long leaves a general sentence", () => {
+  // Whether any string matches takes 2^30 states to see; the contradiction is one of integers.
+  const pattern = "^(?=[ab]*a[ab]{30}$)(?=[ab]*b[ab]{30}$)"
+  const schema = { type: "integer", exclusiveMinimum: 0, maximum: 5, multipleOf: 7, pattern }
+  const message = "its keywords contradict each other: no value satisfies all of them"
+  const limits = { compileMs: 300 }
+  expect(compile({ kind: "json", schema }, { unsatisfiable: "empty", limits }).report.reason).toEqual({
+    ...{ path: "", message },
+  })
+  expect(() => compile({ kind: "json", schema }, { limits })).toThrow(message)
+})
