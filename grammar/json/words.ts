@@ -21,6 +21,8 @@ const MostListed = 8
 const MostBranches = 4
 /** Maximum number of states that are searched for the beginning of a lexeme. */
 const MostStates = 1_000
+/** Maximum number of bytes that are read to see whether a text may be the rest of a value. */
+const MostBytes = 100_000
 /** Maximum UTF-16 units of a pattern or a value in a message. */
 const MostUnits = 60
 
@@ -71,7 +73,7 @@ export function expectRoot(values: Values, conjunction: number, reading: Reading
 function restOf(values: Values, conjunction: number, type: number, { lexeme, sample }: Reading): string {
   const listed = listOf(values, conjunction, type)
   if (listed !== null) {
-    return `the rest of ${joined(listed.filter((text) => mayEndAs(lexeme, text)))}`
+    return `the rest of ${joined(listed.filter((text) => mayEndAs(lexeme, text)).map(cut))}`
   }
   const words = wordsOf(values, conjunction, type)
   if (type !== Types.string) return `the rest of ${words}`
@@ -79,10 +81,19 @@ function restOf(values: Values, conjunction: number, type: number, { lexeme, sam
   return isOnlyQuote(lexeme) ? `the closing quote of ${words}` : `more of ${words}, or its closing quote`
 }
 
-/** Whether a text that has begun may be this one. */
+/**
+ * Whether a text that has begun may be this one. It may if that takes too long to see, which only
+ * texts that repeat themselves do.
+ */
 export function mayEndAs(lexeme: number, text: string): boolean {
-  for (let start = 1; start <= text.length; start++) {
-    const end = lexemes.run(lexeme, utf8(text.slice(start)))
+  const bytes = utf8(text)
+  let count = 0
+  for (let start = 1; start <= bytes.length; start++) {
+    let end = lexeme
+    for (let at = start; at < bytes.length && end !== Dead; at++) {
+      if (++count > MostBytes) return true
+      end = lexemes.next(end, bytes[at])
+    }
     if (end !== Dead && lexemes.tags[end] !== 0) return true
   }
   return false
@@ -90,7 +101,8 @@ export function mayEndAs(lexeme: number, text: string): boolean {
 
 const Quote = 0x22
 
-function isOnlyQuote(lexeme: number): boolean {
+/** Whether the string that has begun can only end. */
+export function isOnlyQuote(lexeme: number): boolean {
   for (let byte = 0; byte < 256; byte++)
     if (byte !== Quote && lexemes.next(lexeme, byte) !== Dead) return false
   return true
@@ -99,7 +111,7 @@ function isOnlyQuote(lexeme: number): boolean {
 /** Returns the values of a scalar type in words. */
 function wordsOf(values: Values, conjunction: number, type: number): string {
   const listed = listOf(values, conjunction, type)
-  if (listed !== null) return joined(listed)
+  if (listed !== null) return joined(listed.map(cut))
   return alternatives(values, schemasOf(values, conjunction), type).join(" or ")
 }
 
@@ -126,7 +138,7 @@ function listOf(values: Values, conjunction: number, type: number): string[] | n
   const { scalars } = values
   if (type === Types.string) {
     const texts = scalars.strings.texts(conjunction, MostListed)
-    return texts === null ? null : texts.map((text) => cut(JSON.stringify(text)))
+    return texts === null ? null : texts.map((text) => JSON.stringify(text))
   }
   if (type === Types.number) {
     const isListed = schemasOf(values, conjunction).some(

@@ -46,6 +46,18 @@ test.each<[prefix: string, schema: string, words: string]>([
   ['"re', '{"enum":["red","green","blue"]}', 'the rest of "red"'],
   ["", '{"type":"boolean"}', "false or true"],
   ["t", '{"type":"boolean"}', "the rest of true"],
+  [
+    `"a${"b".repeat(70)}`,
+    JSON.stringify({ enum: [`a${"b".repeat(80)}`, `a${"b".repeat(70)}c`, "a"] }),
+    `the rest of "a${"b".repeat(57)}… or "a${"b".repeat(57)}…`,
+  ],
+  [
+    `"${"ab".repeat(400)}`,
+    JSON.stringify({ enum: ["ab".repeat(401), "b"] }),
+    `the rest of "${"ab".repeat(29)}…`,
+  ],
+  ['{"a', closed('"a":{},"ab":{}', "[]"), 'more of the key "a" or "ab", or its closing quote'],
+  ['{"ab', closed('"a":{},"ab":{}', "[]"), "the closing quote of the key"],
   ["", '{"type":["null","integer"]}', "an integer | null"],
   [
     "",

@@ -1,6 +1,6 @@
 /** The keys of an object in words, for messages. */
 import { Infinite } from "../facts/conjunction.ts"
-import { countWords, cut, joined, mayEndAs, type Reading } from "../words.ts"
+import { countWords, cut, isOnlyQuote, joined, mayEndAs, type Reading } from "../words.ts"
 import type { ObjectRules, Progress } from "./objectrules.ts"
 
 /** Maximum number of keys that are listed. */
@@ -11,15 +11,17 @@ const MostNames = 8
  */
 export function keyWords({ sample, lexeme }: Reading, rules: ObjectRules, progress: Progress): string {
   const { names } = rules.spec
-  if (sample === '"') return "the closing quote of the key"
+  const mayEnd = sample === '"'
+  if (mayEnd && isOnlyQuote(lexeme)) return "the closing quote of the key"
   const all = rules.available(progress).map((i) => names[i])
   const hasOthers = rules.availableClasses(progress).length > 0
   // A sample without the opening quote is the rest of a key that has begun.
-  const isBegun = !sample.startsWith('"')
-  if (isBegun && hasOthers) return "more of the key"
+  const isBegun = mayEnd || !sample.startsWith('"')
+  const end = mayEnd ? ", or its closing quote" : ""
+  if (isBegun && hasOthers) return `more of the key${end}`
   const fitting = isBegun ? all.filter(({ name }) => mayEndAs(lexeme, JSON.stringify(name))) : all
   const prefix = isBegun ? "more of " : ""
-  if (fitting.length === 0) return `${prefix}a key`
+  if (fitting.length === 0) return `${prefix}a key${end}`
   const listed = namesInWords(fitting.map(({ name }) => name))
   if (hasOthers) return `a key such as ${listed}`
   const required = fitting.length < 2 ? [] : fitting.filter(({ isRequired }) => isRequired)
@@ -30,7 +32,7 @@ export function keyWords({ sample, lexeme }: Reading, rules: ObjectRules, progre
           required.map(({ name }) => name),
           "and",
         )} ${required.length === 1 ? "is" : "are"} required`
-  return `${prefix}the key ${listed}${note}`
+  return `${prefix}the key ${listed}${end}${note}`
 }
 
 /** Returns why an object cannot end yet, in words; "" if no member that it lacks is known. */
