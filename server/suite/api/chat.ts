@@ -123,6 +123,9 @@ function readCall(call: Fields, where: string, problems: string[]): ChatCall {
   }
 }
 
+/** The largest index of a streamed call: the server chooses it, and a list is as long as it says. */
+const maxCallIndex = 1_000
+
 /** Reads a streamed reply: the deltas of each choice are joined as clients join them. */
 export function readStream(reply: Reply): Chat & { chunks: readonly Fields[]; isDone: boolean } {
   const read = events(reply)
@@ -158,6 +161,10 @@ function addDelta(choices: Map<number, ChatChoice>, choice: Fields, where: strin
     const call = fieldsOf(each)
     const { name, arguments: args } = fieldsOf(call.function)
     const at = indexOf(call.index, `${where}: tool_calls`, problems)
+    if (at < 0 || at > maxCallIndex) {
+      problems.push(`${where}: tool_calls.index is ${at}, not from 0 to ${maxCallIndex}`)
+      continue
+    }
     joined.calls[at] ??= { id: "", type: "", name: "", args: "" }
     const whole = joined.calls[at]
     if (typeof call.id === "string") whole.id ||= call.id

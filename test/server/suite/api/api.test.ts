@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
 import type { Reply, Verdict } from "../../../../server/suite/api/case.ts"
 import { apiCases } from "../../../../server/suite/api/cases/all.ts"
+import { readStream } from "../../../../server/suite/api/chat.ts"
 import { apiTable, summarizeApi } from "../../../../server/suite/api/report.ts"
 import { type ApiResult, runCases } from "../../../../server/suite/api/run.ts"
 
@@ -241,4 +242,13 @@ test("the table has a line for each area and one for all", () => {
       "",
     ].join("\n"),
   )
+})
+
+test.each([-1, 1_001, 2 ** 32 - 2])("a streamed call with the index %i is a problem", (index) => {
+  const delta = { tool_calls: [{ index, id: "a", type: "function", function: { name: "f", arguments: "{}" } }] }
+  const chunk = { choices: [{ index: 0, delta, finish_reason: "tool_calls" }] }
+  const text = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
+  const { choices, problems } = readStream({ ...reply({}), contentType: "text/event-stream", text })
+  expect(problems).toEqual([expect.stringContaining(`index is ${index}`)])
+  expect(choices[0].calls).toHaveLength(0)
 })
