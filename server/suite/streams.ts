@@ -2,7 +2,7 @@
  * Streamed chat requests, many at once, to a server that speaks OpenAI's API: when each piece of
  * each answer came.
  */
-import type { ApiTarget } from "./api/client.ts"
+import { type ApiTarget, describe, readBody } from "./api/client.ts"
 
 /** One answer. Times are milliseconds of `performance.now()`. */
 export interface Stream {
@@ -27,14 +27,15 @@ export async function readStream(target: ApiTarget, fields: object): Promise<Str
   const sentAt = performance.now()
   const reply = await post(target, { ...fields, stream: true, stream_options: { include_usage: true } })
   if (reply.status !== 200 || reply.body === null) {
-    const text = await reply.text().catch(() => "")
+    const { bytes } = await readBody(reply, () => null)
+    const text = new TextDecoder().decode(bytes)
     throw new StreamError(
       `${target.url} replied with status ${reply.status}: ${text.slice(0, maxQuotedUnits)}`,
     )
   }
   const times: number[] = []
   let tokens: number | null = null
-  for await (const data of eventsOf(reply.body)) {
+  for await (const data of eventsOf(piecesOf(reply.body, target.url))) {
     if (data === "[DONE]") break
     const { hasText, count } = readEvent(data)
     if (hasText) times.push(performance.now())
@@ -56,13 +57,21 @@ async function post({ url, apiKey, signal, timeoutMs }: ApiTarget, body: object)
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), signal]),
     })
   } catch (error) {
-    const { message, cause } = error as Error
-    throw new StreamError(`${url}: ${cause instanceof Error ? `${message}: ${cause.message}` : message}`)
+    throw new StreamError(`${url}: ${describe(error)}`)
+  }
+}
+
+/** Yields the pieces of a body. Throws `StreamError` if the connection ends before the body. */
+async function* piecesOf(body: ReadableStream<Uint8Array>, url: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body) yield piece
+  } catch (error) {
+    throw new StreamError(`${url}: the stream does not end: ${describe(error)}`)
   }
 }
 
 /** Yields the data of the events of a stream. */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ""
   for await (const chunk of body) {

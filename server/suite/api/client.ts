@@ -75,7 +75,14 @@ function noEnd(ms: number): string {
   return `no complete reply within ${(ms / 1000).toFixed(1)} s`
 }
 
-async function readBody(response: Response, late: () => string | null) {
+/**
+ * Reads a body, at most `maxBytes` of it. If its end does not come, `failure` is what `late`
+ * returns, else the error.
+ */
+export async function readBody(
+  response: Response,
+  late: () => string | null,
+): Promise<{ bytes: Uint8Array; failure: string | null }> {
   const parts: Uint8Array[] = []
   let size = 0
   let failure: string | null = null
@@ -114,7 +121,8 @@ function retryAfter(response: Response): number | null {
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 100), longestWaitMs) : 1000
 }
 
-function describe(error: unknown): string {
+/** Returns the message of a failed request and its cause. */
+export function describe(error: unknown): string {
   const { message, cause } = error as Error
   const { code, message: reason } = (cause ?? {}) as { code?: string; message?: string }
   return reason ? `${message}: ${reason}` : code ? `${message}: ${code}` : message

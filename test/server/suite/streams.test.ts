@@ -1,8 +1,8 @@
 /** Streams of servers that may do anything. */
-import { createServer, type Server } from "node:http"
+import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterEach, expect, test } from "vitest"
-import { readStream } from "../../../server/suite/streams.ts"
+import { readStream, StreamError } from "../../../server/suite/streams.ts"
 
 let server: Server | undefined
 afterEach(() => {
@@ -63,4 +63,27 @@ test("a server that is not there is an error", async () => {
   const at = await target(200, [])
   await new Promise((resolve) => server!.close(resolve))
   await expect(readStream(at, {})).rejects.toThrow(/fetch failed/)
+})
+
+/** A server that sends parts and then, without an end, does what `then` says. */
+async function unended(status: number, part: string, then: (reply: ServerResponse) => void) {
+  const at = await target(status, [])
+  server!.removeAllListeners("request").on("request", (request, reply) => {
+    request.resume()
+    reply.writeHead(status, { "content-type": "text/event-stream" })
+    reply.write(part, () => then(reply))
+  })
+  return at
+}
+
+test("a connection that closes within a stream is an error of the stream", async () => {
+  const at = await unended(200, delta("a"), (reply) => reply.destroy())
+  await expect(readStream(at, {})).rejects.toThrow(StreamError)
+})
+
+test("of an endless refusal only the beginning is read", async () => {
+  const more = (reply: ServerResponse): void => {
+    if (!reply.destroyed) reply.write("x".repeat(1 << 20), () => more(reply))
+  }
+  await expect(readStream(await unended(400, "no ", more), {})).rejects.toThrow(/status 400: no x/)
 })
