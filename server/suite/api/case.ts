@@ -53,6 +53,8 @@ export interface Reply {
   readonly isUtf8: boolean
   /** Why the reply is missing or incomplete, or null. */
   readonly failure: string | null
+  /** Whether the time of the run, and not the server, ended it. */
+  readonly isRunOver?: boolean
   /** The body that was sent. */
   readonly sent: string
 }

@@ -17,6 +17,9 @@ export interface ApiTarget {
   readonly signal: AbortSignal
 }
 
+/** Why a reply is missing if the time of the run, or the user, ended it. */
+export const runIsUp = "the time of the run is up"
+
 /** The most that is read of one reply. */
 const maxBytes = 4 * 1024 * 1024
 const maxTries = 5
@@ -41,9 +44,12 @@ async function sendOnce(
 ): Promise<{ reply: Reply; retryMs: number | null }> {
   const none = { status: 0, contentType: "", text: "", isUtf8: true, sent }
   const ended = (failure: string) => ({ reply: { ...none, failure }, retryMs: null })
-  const leftMs = Math.min(target.timeoutMs, target.deadline - performance.now())
-  if (leftMs <= 0) return ended("the time of the run is up")
+  const runMs = target.deadline - performance.now()
+  const leftMs = Math.min(target.timeoutMs, runMs)
+  const runOver = { reply: { ...none, failure: runIsUp, isRunOver: true }, retryMs: null }
+  if (leftMs <= 0) return runOver
   const timeout = AbortSignal.timeout(Math.ceil(leftMs))
+  const isRunOver = () => target.signal.aborted || (timeout.aborted && runMs < target.timeoutMs)
   let response: Response
   try {
     response = await fetch(target.url + path, {
@@ -58,9 +64,11 @@ async function sendOnce(
       signal: AbortSignal.any([timeout, target.signal]),
     })
   } catch (error) {
+    if (isRunOver()) return runOver
     return ended(timeout.aborted ? noEnd(leftMs) : describe(error))
   }
   const { bytes, failure } = await readBody(response, () => (timeout.aborted ? noEnd(leftMs) : null))
+  if (failure !== null && isRunOver()) return runOver
   const reply = {
     status: response.status,
     contentType: response.headers.get("content-type") ?? "",

@@ -21,7 +21,12 @@ const firsts = cases.filter((each, at) => each.area !== cases[at - 1]?.area)
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-async function against(answer: Answer, chosen = firsts, timeoutMs = 20_000): Promise<ApiResult[]> {
+async function against(
+  answer: Answer,
+  chosen = firsts,
+  timeoutMs = 20_000,
+  runMs = 20_000,
+): Promise<ApiResult[]> {
   const server = createServer((request, response) => {
     request.resume()
     answer(request, response)
@@ -32,7 +37,7 @@ async function against(answer: Answer, chosen = firsts, timeoutMs = 20_000): Pro
     return await runCases(chosen, {
       ...{ model: "any", samples: 1, parallel: 16 },
       target: {
-        ...{ url: `http://127.0.0.1:${port}/v1`, timeoutMs, deadline: performance.now() + 20_000 },
+        ...{ url: `http://127.0.0.1:${port}/v1`, timeoutMs, deadline: performance.now() + runMs },
         signal: new AbortController().signal,
       },
     })
@@ -251,4 +256,11 @@ test.each([-1, 1_001, 2 ** 32 - 2])("a streamed call with the index %i is a prob
   const { choices, problems } = readStream({ ...reply({}), contentType: "text/event-stream", text })
   expect(problems).toEqual([expect.stringContaining(`index is ${index}`)])
   expect(choices[0].calls).toHaveLength(0)
+})
+
+test("a request that the end of the run cuts off is skipped, as one that was not sent", async () => {
+  const silent = await against(() => {}, firsts.slice(0, 2), 20_000, 300)
+  const begun = await against((_, response) => response.write("{"), firsts.slice(0, 2), 20_000, 300)
+  for (const { verdict, why } of [...silent, ...begun])
+    expect([verdict, why]).toEqual(["skipped", "the time of the run is up"])
 })
