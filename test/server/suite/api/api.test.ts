@@ -250,7 +250,9 @@ test("the table has a line for each area and one for all", () => {
 })
 
 test.each([-1, 1_001, 2 ** 32 - 2])("a streamed call with the index %i is a problem", (index) => {
-  const delta = { tool_calls: [{ index, id: "a", type: "function", function: { name: "f", arguments: "{}" } }] }
+  const delta = {
+    tool_calls: [{ index, id: "a", type: "function", function: { name: "f", arguments: "{}" } }],
+  }
   const chunk = { choices: [{ index: 0, delta, finish_reason: "tool_calls" }] }
   const text = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`
   const { choices, problems } = readStream({ ...reply({}), contentType: "text/event-stream", text })
