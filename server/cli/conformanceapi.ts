@@ -85,14 +85,13 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
   const target = targetOf(flags, io)
   const model = flags.model ?? (await firstModel(target))
   const cases = await casesOf(flags)
-  for (const path of [flags.junit, flags.html]) if (path !== undefined) await write(path, "")
+  for (const path of [flags.junit, flags.html]) if (path !== undefined) await write(path, "", "a")
   const results = await runCases(cases, {
     ...{ target, model },
     samples: Math.max(1, flags.samples),
     parallel: Math.max(1, flags.parallel ?? 4),
     onResult: progress(io, "conformance", cases.length),
   })
-  io.signal.throwIfAborted()
   const summary = summarizeApi(results, target.url, model)
   const lost = baseline === null ? [] : losses(baseline, results.map(asRow), noSummary, isRight)
   printResults(results, flags, io)
@@ -102,6 +101,7 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
     const more = baseline === null ? {} : { lost: lost.length }
     io.out(`${JSON.stringify({ summary: { ...summary, ...more } })}\n`)
   } else if (!flags.csv) io.out(apiTable(summary))
+  io.signal.throwIfAborted()
   for (const name of lost) io.err(`lost since ${against}: ${name}\n`)
   const isFailed = failures.some((verdict) => summary[verdict] > 0) || lost.length > 0
   return isFailed ? Exit.Rejected : Exit.Ok
@@ -123,9 +123,10 @@ async function casesOf({
   throw new UsageError(`no case has a name that contains ${JSON.stringify(area)}`)
 }
 
-async function write(path: string, text: string): Promise<void> {
+/** Writes a file. With the flag `a` and no text it only tests whether the file can be written. */
+async function write(path: string, text: string, flag: "w" | "a" = "w"): Promise<void> {
   try {
-    await writeFile(path, text)
+    await writeFile(path, text, { flag })
   } catch (error) {
     throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
   }

@@ -1,7 +1,12 @@
-/** Which server and which key `conformance --suite api` and `bench --url` take. */
+/** Which server and which key `conformance --suite api` and `bench --url` take, and interrupts. */
+import { mkdtempSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { expect, test } from "vitest"
-import { targetOf } from "../../../server/cli/conformanceapi.ts"
-import { ioOf } from "../../support/io.ts"
+import { type ApiFlags, apiFlags, runApi, targetOf } from "../../../server/cli/conformanceapi.ts"
+import { flagsOf, ioOf } from "../../support/io.ts"
 
 const env = { TOKENRAIL_API_KEY: "own" }
 const both = { ...env, TOKENRAIL_TARGET_KEY: "target" }
@@ -20,4 +25,33 @@ test.each<[host: string, env: Record<string, string>, flag: string | undefined, 
 ])("the key for %s with %j and the flag %s", (host, env, flag, key) => {
   const flags = { url: `http://${host}/v1`, timeout: 1, time: 1, ...(flag && { apiKey: flag }) }
   expect(targetOf(flags, ioOf({ env })).apiKey).toBe(key)
+})
+
+test("an interrupt keeps the results that there are", async () => {
+  const interrupt = new AbortController()
+  let requests = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    if (++requests > 1) interrupt.abort("SIGINT")
+    else response.writeHead(500).end("{}")
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  const junit = join(mkdtempSync(join(tmpdir(), "interrupt-")), "run.xml")
+  const args = [
+    "--url",
+    `http://127.0.0.1:${port}`,
+    "--model",
+    "m",
+    "--area",
+    "json_object",
+    "--junit",
+    junit,
+  ]
+  const io = { ...ioOf(), signal: interrupt.signal }
+  const flags = { ...flagsOf<ApiFlags>(apiFlags, args), every: 1, parallel: 1 }
+  await expect(runApi(flags, io)).rejects.toBe("SIGINT")
+  expect(readFileSync(junit, "utf8")).toMatch(/errors="1" skipped="5"/)
+  server.closeAllConnections()
+  server.close()
 })
