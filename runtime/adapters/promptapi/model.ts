@@ -69,7 +69,8 @@ const maxTemperature = 2
 export function languageModel(engine: SessionEngine, defaults: GenerateOptions = {}): PromptModel {
   const { width } = engine.model
   // The engine takes a topK of 0 or less for all tokens.
-  const defaultTopK = defaults.topK && defaults.topK > 0 ? Math.min(defaults.topK, width) : width
+  const ownTopK = defaults.topK ?? 0
+  const defaultTopK = ownTopK <= 0 ? width : Math.min(ownTopK, width)
   return {
     availability: async (options = {}) => (unsupported(options) === null ? "available" : "unavailable"),
     params: async () => ({

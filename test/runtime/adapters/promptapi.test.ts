@@ -206,6 +206,7 @@ describe("options", () => {
     expect(sessions.map(({ topK }) => topK)).toEqual([40, maxTopK, 2])
     expect(seen.map((options) => options?.topK)).toEqual([40, maxTopK, 2])
     expect((await languageModel(engine, { topK: -1 }).create()).topK).toBe(maxTopK)
+    await expect(languageModel(engine, { topK: Number.NaN }).create()).rejects.toThrow("topK: NaN")
   })
 
   test("templateOptions of the defaults are part of what is counted", async () => {
