@@ -170,7 +170,7 @@ function isGiven(name: keyof typeof constraintKinds, options: ConstraintOptions)
   return name in options && !(name === "jsonObject" && options[name] === false)
 }
 
-/** Returns `options` over `defaults`. A constraint of the options replaces that of the defaults. */
+/** Returns `options` over `defaults`; a constraint of the options replaces that of the defaults. */
 export function withDefaults<Options extends ConstraintOptions>(
   defaults: Options,
   options: Options,

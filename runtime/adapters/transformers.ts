@@ -31,16 +31,16 @@ export interface TransformersLogitsProcessor {
   /** The same function, by the name that the class `LogitsProcessor` has for it. */
   _call<T extends LogitsTensor>(inputIds: TokenRows, logits: T): T
   /**
-   * Takes the rows of the next call as new prompts. `generate` does not need it; with `copies` it is
-   * called before each new text, whose prompt could be the next step of the last one.
+   * Takes the rows of the next call as new prompts. `generate` does not need it; with `copies` it
+   * is called before each new text, whose prompt could be the next step of the last one.
    */
   reset(): void
 }
 
 /**
  * Returns a logits processor. A list has one machine for each row of the batch; one machine serves
- * any batch. It may be used for any number of calls of `generate`, one at a time. `copies`: the loop
- * passes other arrays at each step. Default false: other arrays begin new texts.
+ * any batch. It may be used for any number of calls of `generate`, one at a time. `copies`: the
+ * loop passes other arrays at each step. Default false: other arrays begin new texts.
  */
 export function transformersProcessor(
   machines: Machines,

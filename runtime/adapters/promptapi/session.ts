@@ -174,7 +174,7 @@ export class Session extends EventTarget implements PromptSession {
     this.end.abort(reason)
   }
 
-  /** Destroys the session, unless that has happened, when the signal fires. It has not fired yet. */
+  /** Destroys the session when the signal fires, which has not fired yet. */
   destroyOn(signal: AbortSignal): void {
     const detach = onAbort(signal, () => this.destroy(signal.reason))
     onAbort(this.end.signal, detach)
