@@ -39,6 +39,8 @@ const entries: Record<string, Record<string, string>> = {
     "mask/prompt/forced": "canonicalTokens, forcedBytes, forcedTokens, tailBytes",
     "mask/prompt/healing": "heal",
     "mask/recipe": "wordCount",
+    "mask/stored/error": "StoreError",
+    "mask/stored/vocabulary": "deserializeVocabulary, serializeVocabulary",
     "mask/tokenizers/ranks": "parseTekken, parseTiktoken",
     "mask/tokenizers/tokenizerjson": "parseVocabulary",
     "mask/vocabulary": "Vocabulary",

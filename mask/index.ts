@@ -15,15 +15,10 @@ export { canonicalTokens, type Encode, forcedBytes, forcedTokens, tailBytes } fr
 export { type Healing, heal } from "./prompt/healing.ts"
 export { wordCount } from "./recipe.ts"
 export { ClosedFsm } from "./stored/closed.ts"
+export { StoreError, type StorePart } from "./stored/error.ts"
 export { type PrecompileOptions, precompile } from "./stored/precompile.ts"
-export {
-  deserialize,
-  type Stored,
-  StoreError,
-  type StorePart,
-  serializeMachine,
-  serializeSource,
-} from "./stored/store.ts"
+export { deserialize, type Stored, serializeMachine, serializeSource } from "./stored/store.ts"
+export { deserializeVocabulary, serializeVocabulary } from "./stored/vocabulary.ts"
 export { parseTekken, parseTiktoken } from "./tokenizers/ranks.ts"
 export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"

@@ -52,28 +52,29 @@ export class TokenTrie {
   visitCount = 0
 
   constructor(vocabulary: Vocabulary) {
-    const { spellings, duplicates } = distinctSpellings(vocabulary)
+    const { shared, nodeCount, order, duplicates } = distinctSpellings(vocabulary)
+    const { offsets, values } = vocabulary
     this.duplicates = duplicates
-    const nodes: number[] = [0, 0, NoTokenHere]
-    let maxLength = 0
-    const build = (start: number, end: number, depth: number) => {
-      for (let at = start; at < end; ) {
-        const byte = spellings[at].bytes[depth]
-        let next = at + 1
-        while (next < end && spellings[next].bytes[depth] === byte) next++
-        const node = nodes.length
-        const endsHere = spellings[at].bytes.length === depth + 1
-        nodes.push(byte | ((depth + 1) << 8), 0, endsHere ? spellings[at].id : NoTokenHere)
-        maxLength = Math.max(maxLength, depth + 1)
-        build(endsHere ? at + 1 : at, next, depth + 1)
-        nodes[node + End] = nodes.length
-        at = next
+    const nodes = new Int32Array(Stride * nodeCount)
+    nodes[Token] = NoTokenHere
+    /** The node at each depth on the path to the last token. */
+    const path = new Int32Array(vocabulary.maxTokenBytes + 1)
+    let at = Stride
+    let last = 0
+    for (let i = 0; i < order.length; i++) {
+      const start = offsets[order[i]]
+      const length = offsets[order[i] + 1] - start
+      for (; last > shared[i]; last--) nodes[path[last] + End] = at
+      for (let depth = shared[i]; depth < length; at += Stride) {
+        nodes[at + Head] = values[start + depth] | (++depth << 8)
+        nodes[at + Token] = depth === length ? order[i] : NoTokenHere
+        path[depth] = at
       }
+      last = length
     }
-    build(0, spellings.length, 0)
-    nodes[End] = nodes.length
-    this.nodes = Int32Array.from(nodes)
-    this.states = new Int32Array(maxLength + 1)
+    for (; last >= 0; last--) nodes[path[last] + End] = at
+    this.nodes = nodes
+    this.states = new Int32Array(vocabulary.maxTokenBytes + 1)
   }
 
   get nodeCount(): number {
@@ -198,34 +199,40 @@ export class TokenTrie {
   }
 }
 
-interface Spelling {
-  readonly id: number
-  readonly bytes: Uint8Array
+/** The tokens that have bytes, in the order of these, one for each spelling. */
+interface Spellings {
+  readonly order: readonly number[]
+  /** Number of bytes that each has in common with the one before it. */
+  readonly shared: readonly number[]
+  /** Nodes of the trie, the root included. */
+  readonly nodeCount: number
+  /** The other ids of a spelling, by its lowest id. */
+  readonly duplicates: ReadonlyMap<number, readonly number[]>
 }
 
-/**
- * Returns the tokens that have bytes, sorted by these, one for each spelling; and the other ids of
- * each spelling, by its lowest id.
- */
-function distinctSpellings(vocabulary: Vocabulary): {
-  spellings: Spelling[]
-  duplicates: Map<number, number[]>
-} {
-  const all: Spelling[] = []
-  for (const id of vocabulary.idsByPrefix()) all.push({ id, bytes: vocabulary.bytes(id) })
-  all.sort((a, b) => compareBytes(a.bytes, b.bytes) || a.id - b.id)
-  const spellings: Spelling[] = []
+function distinctSpellings(vocabulary: Vocabulary): Spellings {
+  const { offsets, values } = vocabulary
+  const order: number[] = []
+  const shared: number[] = []
   const duplicates = new Map<number, number[]>()
-  for (const spelling of all) {
-    const before = spellings.at(-1)
-    if (before === undefined || compareBytes(before.bytes, spelling.bytes) !== 0) spellings.push(spelling)
-    else duplicates.set(before.id, [...(duplicates.get(before.id) ?? []), spelling.id])
+  let nodeCount = 1
+  let before = -1
+  let [from, end] = [0, 0]
+  for (const id of vocabulary.sortedIds()) {
+    const start = offsets[id]
+    const length = offsets[id + 1] - start
+    const most = Math.min(length, end - from)
+    let common = 0
+    while (common < most && values[from + common] === values[start + common]) common++
+    if (before >= 0 && common === length && common === end - from) {
+      duplicates.set(before, [...(duplicates.get(before) ?? []), id])
+      continue
+    }
+    order.push(id)
+    shared.push(common)
+    nodeCount += length - common
+    before = id
+    ;[from, end] = [start, start + length]
   }
-  return { spellings, duplicates }
-}
-
-export function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i] - b[i]
-  return a.length - b.length
+  return { order, shared, nodeCount, duplicates }
 }

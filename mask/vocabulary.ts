@@ -25,6 +25,18 @@ export interface VocabularyOptions {
   dropsFirstSpace?: boolean
 }
 
+/** What a vocabulary is made from; `offsets` and `values` as in the class. */
+export interface VocabularyParts {
+  readonly width: number
+  readonly offsets: Uint32Array
+  readonly values: Uint8Array
+  readonly endIds: readonly number[]
+  readonly specials: ReadonlyMap<string, number>
+  readonly dropsFirstSpace: boolean
+  /** The result of `sortedIds`, if it is known. */
+  readonly sorted: Uint32Array | null
+}
+
 const vocabularyFields = {
   width: "number",
   endIds: "list",
@@ -62,51 +74,40 @@ export class Vocabulary {
   private readonly names: ReadonlyMap<number, string>
   private madeHash: string | null = null
 
-  private constructor(tokens: readonly (Uint8Array | null | undefined)[], options: VocabularyOptions) {
-    const specials = new Map(
-      options.specials instanceof Map ? options.specials : Object.entries(options.specials ?? {}),
-    )
-    const named = [...specials.values(), ...options.endIds]
-    const width = options.width ?? Math.max(tokens.length, ...named.map((id) => id + 1))
-    if (!Number.isInteger(width) || width < 1) {
-      throw new RangeError(`width of the vocabulary: ${width} is not a positive integer`)
-    }
+  private readonly sorted: Uint32Array | null
+
+  private constructor(parts: VocabularyParts) {
+    const { width, offsets, values, specials } = parts
     const names = new Map<number, string>()
     for (const [name, id] of specials) {
       checkId(id, width, `special token ${JSON.stringify(name)}`)
       names.set(id, name)
     }
-    for (const id of options.endIds) {
+    for (const id of parts.endIds) {
       checkId(id, width, "end of sequence")
       if (!names.has(id)) names.set(id, `<end ${id}>`)
     }
-    if (options.endIds.length === 0) {
+    if (parts.endIds.length === 0) {
       throw new RangeError("vocabulary: no end-of-sequence id; without one an output cannot be finished")
     }
     this.width = width
     this.words = (width + 31) >>> 5
-    this.endIds = [...new Set(options.endIds)].sort((a, b) => a - b)
+    this.endIds = [...new Set(parts.endIds)].sort((a, b) => a - b)
     this.specials = specials
     this.names = names
-    this.dropsFirstSpace = options.dropsFirstSpace ?? false
-    this.offsets = new Uint32Array(width + 1)
+    this.dropsFirstSpace = parts.dropsFirstSpace
+    this.offsets = offsets
+    this.values = values
+    this.sorted = parts.sorted
     this.freeRow = new Uint32Array(this.words)
     let maxTokenBytes = 0
     let tokenCount = names.size
-    for (let id = 0, byteCount = 0; id < Math.max(width, tokens.length); id++) {
-      const length = names.has(id) ? 0 : (tokens[id]?.length ?? 0)
-      if (length > 0) {
-        checkId(id, width, "token")
-        this.freeRow[id >>> 5] |= 1 << (id & 31)
-        maxTokenBytes = Math.max(maxTokenBytes, length)
-        tokenCount++
-      }
-      byteCount += length
-      this.offsets[Math.min(id, width - 1) + 1] = byteCount
-    }
-    this.values = new Uint8Array(this.offsets[width])
     for (let id = 0; id < width; id++) {
-      if (this.offsets[id + 1] > this.offsets[id]) this.values.set(tokens[id]!, this.offsets[id])
+      const length = offsets[id + 1] - offsets[id]
+      if (length === 0) continue
+      this.freeRow[id >>> 5] |= 1 << (id & 31)
+      if (length > maxTokenBytes) maxTokenBytes = length
+      tokenCount++
     }
     for (const id of this.endIds) this.freeRow[id >>> 5] |= 1 << (id & 31)
     this.maxTokenBytes = maxTokenBytes
@@ -122,7 +123,36 @@ export class Vocabulary {
     options: VocabularyOptions,
   ): Vocabulary {
     checkOptions(options, vocabularyFields)
-    return new Vocabulary(tokens, options)
+    const specials = new Map(
+      options.specials instanceof Map ? options.specials : Object.entries(options.specials ?? {}),
+    )
+    const named = new Set([...specials.values(), ...options.endIds])
+    const width = options.width ?? [...named].reduce((most, id) => Math.max(most, id + 1), tokens.length)
+    if (!Number.isInteger(width) || width < 1) {
+      throw new RangeError(`width of the vocabulary: ${width} is not a positive integer`)
+    }
+    const offsets = new Uint32Array(width + 1)
+    for (let id = 0, byteCount = 0; id < Math.max(width, tokens.length); id++) {
+      const length = named.has(id) ? 0 : (tokens[id]?.length ?? 0)
+      if (length > 0) checkId(id, width, "token")
+      byteCount += length
+      offsets[Math.min(id, width - 1) + 1] = byteCount
+    }
+    const values = new Uint8Array(offsets[width])
+    for (let id = 0; id < width; id++) {
+      if (offsets[id + 1] > offsets[id]) values.set(tokens[id]!, offsets[id])
+    }
+    const { endIds, dropsFirstSpace = false } = options
+    return new Vocabulary({ width, offsets, values, endIds, specials, dropsFirstSpace, sorted: null })
+  }
+
+  /**
+   * Returns a vocabulary from parts that are already checked (`stored/vocabulary.ts`).
+   *
+   * @internal
+   */
+  static fromParts(parts: VocabularyParts): Vocabulary {
+    return new Vocabulary(parts)
   }
 
   /** Returns whether the logits have a column `id`: an integer from 0 to V − 1. */
@@ -165,25 +195,13 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the ids of all text tokens, nearly in the order of their bytes: the first four decide
-   * (two in a vocabulary of millions, so that keys are exact), then the id. A list in this order is
-   * sorted in a fraction of the time.
+   * Returns the ids of all text tokens in the order of their bytes; equal ones in the order of their
+   * ids.
    *
    * @internal
    */
-  idsByPrefix(): number[] {
-    const { offsets, values, width } = this
-    const keys = new Float64Array(width)
-    const length = width > 2 ** 21 ? 2 : 4
-    let count = 0
-    for (let id = 0; id < width; id++) {
-      const [start, end] = [offsets[id], offsets[id + 1]]
-      if (end === start) continue
-      let prefix = 0
-      for (let at = start; at < start + length; at++) prefix = 256 * prefix + (at < end ? values[at] : 0)
-      keys[count++] = prefix * width + id
-    }
-    return Array.from(keys.subarray(0, count).sort(), (key) => key % width)
+  sortedIds(): Uint32Array {
+    return this.sorted ?? sortByBytes(this.offsets, this.values)
   }
 
   private digest(): string {
@@ -207,6 +225,34 @@ export class Vocabulary {
     bytes.set(this.values, at)
     return sha256(bytes)
   }
+}
+
+/**
+ * Sorts the ids of the tokens that have bytes. The first four bytes decide nearly always (two in a
+ * vocabulary of millions, so that keys are exact), and numbers are sorted in a fraction of the time.
+ */
+function sortByBytes(offsets: Uint32Array, values: Uint8Array): Uint32Array {
+  const width = offsets.length - 1
+  const length = width > 2 ** 21 ? 2 : 4
+  const keys = new Float64Array(width)
+  let count = 0
+  for (let id = 0; id < width; id++) {
+    const [start, end] = [offsets[id], offsets[id + 1]]
+    if (end === start) continue
+    let prefix = 0
+    for (let at = start; at < start + length; at++) prefix = 256 * prefix + (at < end ? values[at] : 0)
+    keys[count++] = prefix * width + id
+  }
+  const ids = Uint32Array.from(keys.subarray(0, count).sort(), (key) => key % width)
+  return ids.sort((a, b) => {
+    const [startA, startB] = [offsets[a], offsets[b]]
+    const most = Math.min(offsets[a + 1] - startA, offsets[b + 1] - startB)
+    for (let i = 0; i < most; i++) {
+      const difference = values[startA + i] - values[startB + i]
+      if (difference !== 0) return difference
+    }
+    return offsets[a + 1] - startA - (offsets[b + 1] - startB) || a - b
+  })
 }
 
 function putWord(view: DataView, at: number, word: number): number {

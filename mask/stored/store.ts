@@ -28,6 +28,7 @@ import type { Vocabulary } from "../vocabulary.ts"
 import { ByteReader, ByteWriter } from "./binary.ts"
 import { ClosedFsm, type ClosedTables } from "./closed.ts"
 import { checkTables } from "./closedcheck.ts"
+import { StoreError, type StorePart } from "./error.ts"
 import { hashOf } from "./precompile.ts"
 
 /** The package's version. A test compares it with package.json, which a browser cannot read. */
@@ -38,28 +39,6 @@ const formatVersion = 1
 const forms = ["machine", "source"] as const
 const hashLength = 32
 const anyVocabulary = "0".repeat(2 * hashLength)
-
-/** The part of a file that is wrong. */
-export type StorePart =
-  | "magic"
-  | "format version"
-  | "engine build"
-  | "checksum"
-  | "grammar hash"
-  | "vocabulary hash"
-  | "report"
-  | "content"
-
-/** A stored constraint cannot be read here: `part` names the part that is wrong. */
-export class StoreError extends Error {
-  readonly part: StorePart
-
-  constructor(part: StorePart, message: string) {
-    super(`${part}: ${message}`)
-    this.name = "StoreError"
-    this.part = part
-  }
-}
 
 /** A compiled constraint that was read from bytes. */
 export interface Stored {

@@ -8,13 +8,14 @@
  * than the time on the clock. The start of Node is not counted.
  */
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { gzipSync } from "node:zlib"
 import { build as esbuild } from "esbuild"
 import { build } from "vite"
+import { parseVocabulary, serializeVocabulary } from "../../mask/index.ts"
 import { quantile } from "../../runtime/engine/metrics.ts"
 
 const { values: flags } = parseArgs({
@@ -68,6 +69,20 @@ const programs: Record<string, string> = {
     part("trie")
     matcher.fillMask(new Uint32Array(vocabulary.words))
     part("first mask")`,
+  "tokenrail-masks, vocabulary stored": `
+    const { compilerOf, json } = await import("tokenrail-masks/json")
+    const { Matcher, TokenFsm, deserializeVocabulary } = await import("tokenrail-masks/mask")
+    part("import")
+    const bytes = readFileSync(process.argv[3])
+    part("read the file")
+    const vocabulary = deserializeVocabulary(bytes)
+    part("vocabulary")
+    const { grammar } = compilerOf(json)({ kind: "json", schema: ${JSON.stringify(schema)} })
+    part("compile")
+    const matcher = new Matcher(new TokenFsm(grammar, vocabulary))
+    part("trie")
+    matcher.fillMask(new Uint32Array(vocabulary.words))
+    part("first mask")`,
   [peer]: `
     Object.assign(globalThis, { require: createRequire(import.meta.url), __filename: fileURLToPath(import.meta.url) })
     const loaded = await import("${peer}")
@@ -110,6 +125,14 @@ const frame = (program: string) => `
   console.log(JSON.stringify(parts))`
 
 const folder = mkdtempSync(join(tmpdir(), "masks-bench-"))
+/** The vocabulary of the tokenizer, as `serializeVocabulary` writes it. */
+const stored = join(folder, "vocabulary.bin")
+if (flags.tokenizer !== undefined) {
+  const text = JSON.parse(readFileSync(flags.tokenizer, "utf8"))
+  const ends = text.added_tokens.filter(({ content }: { content: string }) => content === "<|eot_id|>")
+  const endIds = ends.map(({ id }: { id: number }) => id)
+  writeFileSync(stored, serializeVocabulary(parseVocabulary(text, null, { endIds })))
+}
 try {
   await build({
     configFile: "vite.masks.config.ts",
@@ -125,6 +148,7 @@ try {
   if (flags.tokenizer !== undefined) {
     console.log("")
     printTimes("tokenrail-masks", folder)
+    printTimes("tokenrail-masks, vocabulary stored", folder)
     if (hasPeer) printTimes(peer, peerFolder)
   }
 } finally {
@@ -185,7 +209,7 @@ function dedupe(code: string): string {
 function printTimes(name: string, cwd: string): void {
   writeFileSync(join(cwd, "cold.js"), frame(programs[name]))
   const runs = Array.from({ length: Number(flags.rounds) }, (): Record<string, number> => {
-    const args = ["cold.js", resolve(flags.tokenizer ?? "")]
+    const args = ["cold.js", resolve(flags.tokenizer ?? ""), stored]
     return JSON.parse(execFileSync(process.execPath, args, { cwd, encoding: "utf8" }))
   })
   console.log(`\n| ${name}: part | processor, ms |\n|---|--:|`)

@@ -7,7 +7,7 @@ import { anyContent, lengthContent } from "../../grammar/lexeme/string/content.t
 import { stringLexeme } from "../../grammar/lexeme/string/string.ts"
 import { lexemes } from "../../grammar/lexeme/table.ts"
 import { parseRegex } from "../../grammar/regex/parse.ts"
-import { compareBytes, type Found, TokenTrie } from "../../mask/trie.ts"
+import { type Found, TokenTrie } from "../../mask/trie.ts"
 import { Vocabulary } from "../../mask/vocabulary.ts"
 import { childrenOf } from "../support/trie.ts"
 
@@ -100,11 +100,4 @@ test("every token lies at the end of its bytes, duplicates under the lowest id",
     }),
     { seed: 6, numRuns: 200 },
   )
-})
-
-test("bytes compare as in a dictionary", () => {
-  const sign = (a: string, b: string) => Math.sign(compareBytes(encoder.encode(a), encoder.encode(b)))
-  expect([sign("", "a"), sign("a", "ab"), sign("b", "ab"), sign("é", "z"), sign("ab", "ab")]).toEqual([
-    -1, -1, 1, 1, 0,
-  ])
 })

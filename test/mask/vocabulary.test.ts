@@ -52,9 +52,9 @@ test("hash: equal for equal content; width, end ids, bytes and kinds all count",
   expect(new Set(all).size).toBe(5)
 })
 
-test("ids by prefix are all text tokens, in the order of their first four bytes", () => {
-  const texts = ["b", "a", "", "abcd", "abcde", "abcc", "a", "\u0000", "ÿ", "abc"]
+test("sorted ids are all text tokens, in the order of their bytes, equal ones in that of their ids", () => {
+  const texts = ["b", "a", "", "abcdf", "abcde", "abcc", "a", "\u0000", "ÿ", "abc"]
   const tokens = texts.map((text) => new TextEncoder().encode(text))
   const vocabulary = Vocabulary.fromBytes([...tokens, null], { endIds: [texts.length] })
-  expect(vocabulary.idsByPrefix()).toEqual([7, 1, 6, 9, 5, 3, 4, 0, 8])
+  expect([...vocabulary.sortedIds()]).toEqual([7, 1, 6, 9, 5, 4, 3, 0, 8])
 })
