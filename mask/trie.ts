@@ -52,7 +52,7 @@ export class TokenTrie {
   visitCount = 0
 
   constructor(vocabulary: Vocabulary) {
-    const { shared, nodeCount, order, duplicates } = distinctSpellings(vocabulary)
+    const { count, order, shared, nodeCount, duplicates } = distinctSpellings(vocabulary)
     const { offsets, values } = vocabulary
     this.duplicates = duplicates
     const nodes = new Int32Array(Stride * nodeCount)
@@ -61,7 +61,7 @@ export class TokenTrie {
     const path = new Int32Array(vocabulary.maxTokenBytes + 1)
     let at = Stride
     let last = 0
-    for (let i = 0; i < order.length; i++) {
+    for (let i = 0; i < count; i++) {
       const start = offsets[order[i]]
       const length = offsets[order[i] + 1] - start
       for (; last > shared[i]; last--) nodes[path[last] + End] = at
@@ -201,9 +201,11 @@ export class TokenTrie {
 
 /** The tokens that have bytes, in the order of these, one for each spelling. */
 interface Spellings {
-  readonly order: readonly number[]
-  /** Number of bytes that each has in common with the one before it. */
-  readonly shared: readonly number[]
+  readonly count: number
+  /** Shape [count], and more behind it. */
+  readonly order: Uint32Array
+  /** Number of bytes that each has in common with the one before it. Shape as `order`. */
+  readonly shared: Uint32Array
   /** Nodes of the trie, the root included. */
   readonly nodeCount: number
   /** The other ids of a spelling, by its lowest id. */
@@ -212,27 +214,32 @@ interface Spellings {
 
 function distinctSpellings(vocabulary: Vocabulary): Spellings {
   const { offsets, values } = vocabulary
-  const order: number[] = []
-  const shared: number[] = []
+  const ids = vocabulary.sortedIds()
+  const order = new Uint32Array(ids.length)
+  const shared = new Uint32Array(ids.length)
   const duplicates = new Map<number, number[]>()
+  let count = 0
   let nodeCount = 1
-  let before = -1
-  let [from, end] = [0, 0]
-  for (const id of vocabulary.sortedIds()) {
-    const start = offsets[id]
-    const length = offsets[id + 1] - start
-    const most = Math.min(length, end - from)
+  // The bytes of the spelling before.
+  let from = 0
+  let length = 0
+  // hot
+  for (let i = 0; i < ids.length; i++) {
+    const start = offsets[ids[i]]
+    const ownLength = offsets[ids[i] + 1] - start
     let common = 0
-    while (common < most && values[from + common] === values[start + common]) common++
-    if (before >= 0 && common === length && common === end - from) {
-      duplicates.set(before, [...(duplicates.get(before) ?? []), id])
+    while (common < length && values[from + common] === values[start + common]) common++
+    if (common > ownLength) common = ownLength
+    if (count > 0 && common === ownLength && common === length) {
+      const first = order[count - 1]
+      duplicates.set(first, [...(duplicates.get(first) ?? []), ids[i]])
       continue
     }
-    order.push(id)
-    shared.push(common)
-    nodeCount += length - common
-    before = id
-    ;[from, end] = [start, start + length]
+    order[count] = ids[i]
+    shared[count++] = common
+    nodeCount += ownLength - common
+    from = start
+    length = ownLength
   }
-  return { order, shared, nodeCount, duplicates }
+  return { count, order, shared, nodeCount, duplicates }
 }

@@ -3,7 +3,7 @@
  * goes directly to the children it needs instead of past all of them.
  */
 import { Dead, lexemes } from "../../grammar/lexeme/table.ts"
-import { type Found, type ReadMarks, Stride, type TokenTrie } from "../trie.ts"
+import { End, type Found, Head, type ReadMarks, Stride, type TokenTrie } from "../trie.ts"
 
 /** Up to this many children are compared one by one. */
 const FewChildren = 8
@@ -24,15 +24,19 @@ export class Children {
     this.offsets = new Int32Array(count + 1)
     this.nodes = new Int32Array(count - 1)
     this.bytes = new Uint8Array(count - 1)
+    const { offsets, bytes, nodes: children } = this
+    const { nodes } = trie
     let filled = 0
-    for (let node = 0; node < count * Stride; node += Stride) {
-      this.offsets[node / Stride] = filled
-      for (let child = node + Stride; child < trie.end(node); child = trie.end(child)) {
-        this.nodes[filled] = child
-        this.bytes[filled++] = trie.byte(child)
+    // hot
+    for (let index = 0; index < count; index++) {
+      offsets[index] = filled
+      const end = nodes[index * Stride + End]
+      for (let child = (index + 1) * Stride; child < end; child = nodes[child + End]) {
+        children[filled] = child
+        bytes[filled++] = nodes[child + Head] & 0xff
       }
     }
-    this.offsets[count] = filled
+    offsets[count] = filled
   }
 
   /** Returns the index of the first child of `node`. */

@@ -40,14 +40,6 @@ export class Cuts {
     this.rootSlices = new RootSlices(vocabulary, trie)
   }
 
-  /**
-   * Prepares what every cut of all tokens needs, so that no mask waits for it: 40 ms for 128,000
-   * tokens.
-   */
-  prepare(): void {
-    this.rootSlices.prepare()
-  }
-
   /** Returns the edges of the trie, which the first call makes. */
   edgesByByte(): Edges {
     return this.rootSlices.edgesByByte()

@@ -13,8 +13,8 @@ import { End, type Found, Head, Stride, Token, type TokenTrie } from "../trie.ts
 export class FarTokens {
   private readonly trie: TokenTrie
   private readonly depth: number
-  /** Nodes at `depth` that have children, and their ancestors, in trie order. */
-  private readonly path: readonly number[]
+  /** The result of `pathTo`, once it is needed. */
+  private path: readonly number[] | null = null
   /** The two states by depth. */
   private readonly mine: Int32Array
   private readonly theirs: Int32Array
@@ -27,25 +27,11 @@ export class FarTokens {
     this.mine = new Int32Array(depth + 1)
     this.theirs = new Int32Array(depth + 1)
     this.states = new Int32Array(trie.maxDepth + 1)
-    const path: number[] = []
-    const above: number[] = []
-    trie.scan(0, (node, _byte, at) => {
-      above[at] = node
-      if (at < depth) return true
-      if (!trie.hasChildren(node)) return false
-      // The path already holds the ancestors above some depth, so only the others are added.
-      let first = 1
-      const last = path.length === 0 ? 0 : path[path.length - 1]
-      while (first < depth && above[first] <= last) first++
-      for (let i = first; i <= depth; i++) path.push(above[i])
-      return false
-    })
-    this.path = path
   }
 
   /** Whether no token is longer than `depth`. */
   get isEmpty(): boolean {
-    return this.path.length === 0
+    return this.trie.maxDepth <= this.depth
   }
 
   /**
@@ -54,7 +40,9 @@ export class FarTokens {
    * distinguish the two. Cost: the nodes of the long tokens.
    */
   differ(state: number, near: number, found: Found, other: Found): void {
-    const { trie, path, mine, theirs, depth: most } = this
+    const { trie, mine, theirs, depth: most } = this
+    this.path ??= pathTo(trie, most)
+    const { path } = this
     const { nodes } = trie
     mine[0] = state
     theirs[0] = near
@@ -102,4 +90,22 @@ export class FarTokens {
       at += Stride
     }
   }
+}
+
+/** Returns the nodes at `depth` that have children, and their ancestors, in trie order. */
+function pathTo(trie: TokenTrie, depth: number): number[] {
+  const path: number[] = []
+  const above: number[] = []
+  trie.scan(0, (node, _byte, at) => {
+    above[at] = node
+    if (at < depth) return true
+    if (!trie.hasChildren(node)) return false
+    // The path already holds the ancestors above some depth, so only the others are added.
+    let first = 1
+    const last = path.length === 0 ? 0 : path[path.length - 1]
+    while (first < depth && above[first] <= last) first++
+    for (let i = first; i <= depth; i++) path.push(above[i])
+    return false
+  })
+  return path
 }

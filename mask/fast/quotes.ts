@@ -8,34 +8,17 @@ export const Quote = 0x22
 
 export class Quotes {
   private readonly trie: TokenTrie
-  /** Bit set by node: whether some edge strictly below it has the quote as its byte. */
-  private readonly areBelow: Uint32Array
+  /** The result of `nodesAbove`, once it is needed. */
+  private areBelow: Uint32Array | null = null
 
-  /** Walks once over the trie. */
   constructor(trie: TokenTrie) {
     this.trie = trie
-    const { nodes } = trie
-    this.areBelow = new Uint32Array((trie.nodeCount + 31) >>> 5)
-    const open: number[] = []
-    for (let at = Stride; at < nodes.length; at += Stride) {
-      while (open.length > 0 && at >= nodes[open[open.length - 1] + End]) open.pop()
-      if (trie.byte(at) === Quote) {
-        for (let i = open.length - 1; i >= 0 && !this.isBelow(open[i]); i--) this.mark(open[i])
-        this.mark(0)
-      }
-      open.push(at)
-    }
-  }
-
-  private mark(node: number): void {
-    const index = node / Stride
-    this.areBelow[index >>> 5] |= 1 << (index & 31)
   }
 
   /** Returns whether some token below `node` continues with a quote, at once or later. */
   isBelow(node: number): boolean {
-    const index = node / Stride
-    return ((this.areBelow[index >>> 5] >>> (index & 31)) & 1) === 1
+    this.areBelow ??= nodesAbove(this.trie)
+    return hasNode(this.areBelow, node)
   }
 
   /** Returns the largest number of quotes in the bytes of one token below `node`. */
@@ -52,4 +35,27 @@ export class Quotes {
     })
     return most
   }
+}
+
+/** Returns a bit for each node: whether some edge strictly below it has the quote as its byte. */
+function nodesAbove(trie: TokenTrie): Uint32Array {
+  const { nodes } = trie
+  const above = new Uint32Array((trie.nodeCount + 31) >>> 5)
+  const open: number[] = [0]
+  for (let at = Stride; at < nodes.length; at += Stride) {
+    while (at >= nodes[open[open.length - 1] + End]) open.pop()
+    if (trie.byte(at) === Quote) {
+      for (let i = open.length - 1; i >= 0 && !hasNode(above, open[i]); i--) {
+        const index = open[i] / Stride
+        above[index >>> 5] |= 1 << (index & 31)
+      }
+    }
+    open.push(at)
+  }
+  return above
+}
+
+function hasNode(bits: Uint32Array, node: number): boolean {
+  const index = node / Stride
+  return ((bits[index >>> 5] >>> (index & 31)) & 1) === 1
 }

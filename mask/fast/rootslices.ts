@@ -148,12 +148,6 @@ export class RootSlices {
     return slice
   }
 
-  /** Prepares what every slice needs, so that no mask waits for it: 40 ms for 128,000 tokens. */
-  prepare(): void {
-    this.edgesByByte()
-    this.characters ??= new TokenCharacters(this.vocabulary)
-  }
-
   /** Returns the edges of the trie, which the first call makes. */
   edgesByByte(): Edges {
     this.edges ??= new Edges(this.trie)

@@ -195,7 +195,6 @@ export class FastMasks implements Shortcuts, Reads {
     this.text = new TextMasks(trie, width)
     this.free = new FreeMasks(children, width)
     this.cuts = new Cuts(vocabulary, trie, this.lists, this.characters)
-    this.cuts.prepare()
     this.textEnds = new TextEnds(children, this.lists, this.walks, () => this.cuts.edgesByByte())
     this.repeats = new Repeats(trie, this.lists)
     this.other = { tokens: new Int32Array(2 * trie.nodeCount + 1), tokenCount: 0, exits: [] }

@@ -4,6 +4,16 @@
  * and costs no memory.
  */
 
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
+
+/** Returns the little-endian words of bytes that have a buffer of their own, which they may share. */
+export function wordsOf(bytes: Uint8Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(bytes.buffer)
+  if (isLittleEndian) return words
+  const view = new DataView(bytes.buffer)
+  return words.map((_, at) => view.getUint32(4 * at, true))
+}
+
 /** Appends values. */
 export class ByteWriter {
   private readonly parts: Uint8Array[] = []
@@ -51,7 +61,8 @@ export class ByteReader {
   private at = 0
 
   constructor(source: Uint8Array, fail: (message: string) => Error) {
-    this.source = source
+    // A Buffer of Node is a Uint8Array whose `slice` copies nothing.
+    this.source = new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
     this.view = new DataView(source.buffer, source.byteOffset, source.byteLength)
     this.fail = fail
   }
@@ -76,10 +87,7 @@ export class ByteReader {
   }
 
   words(count: number): Uint32Array<ArrayBuffer> {
-    const start = this.take(4 * count)
-    const values = new Uint32Array(count)
-    for (let i = 0; i < count; i++) values[i] = this.view.getUint32(start + 4 * i, true)
-    return values
+    return wordsOf(this.bytes(4 * count))
   }
 
   private take(count: number): number {

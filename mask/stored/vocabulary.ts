@@ -8,7 +8,7 @@
  */
 
 import { Vocabulary } from "../vocabulary.ts"
-import { ByteReader, ByteWriter } from "./binary.ts"
+import { ByteReader, ByteWriter, wordsOf } from "./binary.ts"
 import { StoreError } from "./error.ts"
 
 const magic = new TextEncoder().encode("tokenrlv")
@@ -64,22 +64,20 @@ export function deserializeVocabulary(bytes: Uint8Array): Vocabulary {
 
 /**
  * Returns a hash of 32 bits, to find damage: MurmurHash3 (Austin Appleby, public domain) over the
- * words, the last one filled with zeros, and the length. SHA-256 would take most of the time.
+ * words, the last one filled with zeros, with the length as its seed. SHA-256 would take most of the
+ * time.
  */
 function checksum(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const whole = bytes.length & ~3
-  let hash = 0
-  const add = (word: number): void => {
-    const scattered = Math.imul(word, 0xcc9e2d51)
+  const padded = new Uint8Array((bytes.length + 3) & ~3)
+  padded.set(bytes)
+  const words = wordsOf(padded)
+  let hash = bytes.length
+  // hot
+  for (let at = 0; at < words.length; at++) {
+    const scattered = Math.imul(words[at], 0xcc9e2d51)
     hash ^= Math.imul((scattered << 15) | (scattered >>> 17), 0x1b873593)
     hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
   }
-  for (let at = 0; at < whole; at += 4) add(view.getUint32(at, true))
-  let rest = 0
-  for (let at = bytes.length - 1; at >= whole; at--) rest = (rest << 8) | bytes[at]
-  add(rest)
-  hash ^= bytes.length
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

@@ -27,6 +27,7 @@ test("a stored vocabulary is the one it was made from, and so is its trie", () =
   // Bytes need not begin where words do.
   const shifted = new Uint8Array([0, ...serializeVocabulary(example)]).subarray(1)
   expectSame(deserializeVocabulary(shifted), example)
+  expectSame(deserializeVocabulary(Buffer.from(serializeVocabulary(example))), example)
 })
 
 test("random vocabularies", () => {
