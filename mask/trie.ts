@@ -199,20 +199,12 @@ export class TokenTrie {
   }
 }
 
-/** The tokens that have bytes, in the order of these, one for each spelling. */
-interface Spellings {
-  readonly count: number
-  /** Shape [count], and more behind it. */
-  readonly order: Uint32Array
-  /** Number of bytes that each has in common with the one before it. Shape as `order`. */
-  readonly shared: Uint32Array
-  /** Nodes of the trie, the root included. */
-  readonly nodeCount: number
-  /** The other ids of a spelling, by its lowest id. */
-  readonly duplicates: ReadonlyMap<number, readonly number[]>
-}
-
-function distinctSpellings(vocabulary: Vocabulary): Spellings {
+/**
+ * Returns the first `count` elements of `order`: the tokens that have bytes, in the order of these,
+ * one for each spelling; how many bytes each shares with the one before it; the number of nodes of
+ * their trie; and the other ids of each spelling, by its lowest id.
+ */
+function distinctSpellings(vocabulary: Vocabulary) {
   const { offsets, values } = vocabulary
   const ids = vocabulary.sortedIds()
   const order = new Uint32Array(ids.length)

@@ -195,8 +195,7 @@ export class Vocabulary {
   }
 
   /**
-   * Returns the ids of all text tokens in the order of their bytes; equal ones in the order of their
-   * ids.
+   * Returns the ids of all text tokens in the order of their bytes, equal ones in that of the ids.
    *
    * @internal
    */
@@ -229,7 +228,7 @@ export class Vocabulary {
 
 /**
  * Sorts the ids of the tokens that have bytes. The first four bytes decide nearly always (two in a
- * vocabulary of millions, so that keys are exact), and numbers are sorted in a fraction of the time.
+ * vocabulary of millions, so that keys are exact), and numbers are sorted much faster.
  */
 function sortByBytes(offsets: Uint32Array, values: Uint8Array): Uint32Array {
   const width = offsets.length - 1

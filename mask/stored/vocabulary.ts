@@ -64,8 +64,8 @@ export function deserializeVocabulary(bytes: Uint8Array): Vocabulary {
 
 /**
  * Returns a hash of 32 bits, to find damage: MurmurHash3 (Austin Appleby, public domain) over the
- * words, the last one filled with zeros, with the length as its seed. SHA-256 would take most of the
- * time.
+ * words, the last one filled with zeros, with the length as its seed. SHA-256 would take longer
+ * than all the rest.
  */
 function checksum(bytes: Uint8Array): number {
   const padded = new Uint8Array((bytes.length + 3) & ~3)
