@@ -212,9 +212,7 @@ function distinctSpellings(vocabulary: Vocabulary) {
   const duplicates = new Map<number, number[]>()
   let count = 0
   let nodeCount = 1
-  // The bytes of the spelling before.
-  let from = 0
-  let length = 0
+  let [from, length] = [0, 0] // of the bytes of the spelling before
   // hot
   for (let i = 0; i < ids.length; i++) {
     const start = offsets[ids[i]]
