@@ -3,9 +3,9 @@
  *
  * It walks the schemas that the engine reads, from the root through subschemas and references, and
  * tries the rules of the engine's table (`rules.ts`) on each keyword. It depends on the schema
- * reader only, so it runs in a browser. Cost: the length of the table, times the schema's length and
- * depth. Comparisons of branches and of patterns come on top of that, up to a fixed number of them
- * for one schema text.
+ * reader only, so it runs in a browser. Cost: the length of the table, times the schema's length
+ * and depth. Comparisons of branches and of patterns come on top of that, up to a fixed number of
+ * them for one schema text.
  */
 import { isFormat } from "../format/names.ts"
 import { fromValue, type JsonNode, readJson } from "../json/read/reader.ts"

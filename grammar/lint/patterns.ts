@@ -4,7 +4,7 @@
  * It looks at the syntax only, without escapes and character classes. A pattern that cannot be read
  * uses nothing.
  */
-import { TimeError, withinTime } from "../deadline.ts"
+import { TimeError, weighed, withinTime } from "../deadline.ts"
 import { defaultLimits } from "../errors.ts"
 import { schemaPatterns } from "../json/read/pattern.ts"
 import type { SchemaGraph } from "../json/refs/refs.ts"
@@ -46,28 +46,30 @@ export function hasInnerAnchor(pattern: string): boolean {
 
 /** Maximum number of patterns that are compared with each other. */
 const MostCompared = 64
-/** Milliseconds for all comparisons of patterns in one schema text. */
+/** Milliseconds for the comparisons of one `patternProperties`. */
 const MostMs = 1_000
+/** Weight (`weighed`) of all comparisons in one schema text. */
+const MostWeight = 1_000_000
 
-const spentMs = new WeakMap<SchemaGraph, number>()
+const spent = new WeakMap<SchemaGraph, number>()
 
 /**
- * Whether some text is found by two of the patterns, which stand in the schema text `graph`. Null if
- * that is not known, since there are too many patterns or the time for comparisons is over.
+ * Whether some text is found by two of the patterns, which stand in the schema text `graph`. Null
+ * if that is not known, since there are too many patterns or comparing them took too long.
  */
 export function anyOverlap(patterns: readonly string[], graph: SchemaGraph): boolean | null {
-  const spent = spentMs.get(graph) ?? 0
-  if (patterns.length > MostCompared || spent >= MostMs) return null
-  const start = performance.now()
+  const before = spent.get(graph) ?? 0
+  if (patterns.length > MostCompared || before > MostWeight) return null
   const search = () =>
     patterns.some((one, index) => patterns.slice(index + 1).some((other) => overlap(one, other) ?? false))
   try {
-    return withinTime(MostMs - spent, search)
+    const { result, weight } = weighed(() => withinTime(MostMs, search))
+    spent.set(graph, before + weight)
+    return result
   } catch (error) {
-    if (error instanceof TimeError) return null
-    throw error
-  } finally {
-    spentMs.set(graph, spent + performance.now() - start)
+    if (!(error instanceof TimeError)) throw error
+    spent.set(graph, Number.POSITIVE_INFINITY)
+    return null
   }
 }
 
