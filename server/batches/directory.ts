@@ -36,7 +36,10 @@ export class DirectoryStore implements BatchStore {
     this.lost = lost
   }
 
-  /** Opens or creates the directory, to write in it until `lost` fires. Rejects with the system's error. */
+  /**
+   * Opens or creates the directory, to write in it until `lost` fires. Rejects with the system's
+   * error.
+   */
   static async open(
     directory: string,
     lost: AbortSignal = new AbortController().signal,

@@ -10,8 +10,8 @@
  * - after ten seconds in which the file has not changed, if the holder was elsewhere, such as in
  *   another container with the same volume. No clocks are compared, since they may differ.
  *
- * A holder that finds another name in the file, or no file, has been suspended for so long that it lost the
- * directory. It reports this and stops writing.
+ * A holder that finds another name in the file, or no file, has been suspended for so long that it
+ * lost the directory. It reports this and stops writing.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { readFileSync, readlinkSync, realpathSync, rmSync, statSync } from "node:fs"

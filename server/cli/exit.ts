@@ -64,7 +64,7 @@ export function describeRefusal({ kind, message }: GrammarError): string {
   return `${kind}: ${message}`
 }
 
-/** Returns a text of a model or of another server without characters that would control a terminal. */
+/** Returns a text of a model or of another server without characters that control a terminal. */
 export function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, "?")
 }

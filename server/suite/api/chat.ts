@@ -123,7 +123,7 @@ function readCall(call: Fields, where: string, problems: string[]): ChatCall {
   }
 }
 
-/** The largest index of a streamed call: the server chooses it, and a list is as long as it says. */
+/** The largest index of a streamed call: the server chooses it, and a list becomes as long. */
 const maxCallIndex = 1_000
 
 /** Reads a streamed reply: the deltas of each choice are joined as clients join them. */
