@@ -137,18 +137,14 @@ describe.each<{ version: string; sdk: Sdk; model: () => ai6.LanguageModel }>([
   })
 
   test("an abort ends the answer and frees its slot, whole and streamed", async () => {
+    const long = { ...base(), maxOutputTokens: 1500, providerOptions: { tokenrail: { ignoreEos: true } } }
     const end = new AbortController()
-    const whole = sdk.generateText({ ...base(), maxOutputTokens: 1500, abortSignal: end.signal })
+    const whole = sdk.generateText({ ...long, abortSignal: end.signal })
     setTimeout(() => end.abort(), 20)
     await expect(whole).rejects.toMatchObject({ name: "AbortError" })
     const stop = new AbortController()
     const types: string[] = []
-    const stream = sdk.streamText({
-      ...base(),
-      maxOutputTokens: 1500,
-      abortSignal: stop.signal,
-      onError: () => {},
-    })
+    const stream = sdk.streamText({ ...long, abortSignal: stop.signal, onError: () => {} })
     for await (const { type } of stream.fullStream) {
       types.push(type)
       if (type === "text-delta") stop.abort()

@@ -454,7 +454,7 @@ describe("refused before the first token", () => {
 
   test("a full line", async () => {
     const small = await open({ model: directory, device: "cpu", slots: 1, maxWaiting: 1, threads: 1 })
-    const options: GenerateOptions = { ignoreEos: true, maxTokens: 100 }
+    const options: GenerateOptions = { ignoreEos: true, maxTokens: 400 }
     const first = await small.start("a", options)
     const second = await small.start("b", options)
     await expect(small.start("c", options)).rejects.toMatchObject({ code: "queue_full" })
