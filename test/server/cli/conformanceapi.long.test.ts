@@ -66,7 +66,7 @@ test("a server that ignores what it is asked is exit code 1, and so is what was 
   )
   expect(code).toBe(1)
   expect(readFileSync(xml, "utf8")).toContain('failures="6"')
-  expect(readFileSync(html, "utf8")).toContain("ignored (6)")
+  expect(readFileSync(html, "utf8")).toContain("ignored (8)")
   expect(out).toMatch(/^json_object +6 +- +6/m)
   expect(err).toMatch(/^ignored: json_object\/a poem: the answer leaves the constraint/m)
   expect(err).toMatch(/^lost since .*: json_object\/a poem$/m)
