@@ -95,7 +95,7 @@ export const llamacpp: Table = {
   title: "llama.cpp",
   source: {
     name: "llama.cpp 0c1e57098, in llama-cpp-python 0.3.36",
-    url: "https://pypi.org/project/llama-cpp-python/0.3.36/",
+    url: "https://github.com/ggml-org/llama.cpp",
   },
   readsBesideRef: false,
   rules: [

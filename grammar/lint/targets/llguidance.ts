@@ -63,7 +63,7 @@ function isRounded(value: JsonNode | undefined): boolean {
 
 export const llguidance: Table = {
   title: "llguidance",
-  source: { name: "llguidance 1.9.1", url: "https://pypi.org/project/llguidance/1.9.1/" },
+  source: { name: "llguidance 1.9.1", url: "https://github.com/guidance-ai/llguidance" },
   readsBesideRef: true,
   rules: [
     {

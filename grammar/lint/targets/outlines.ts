@@ -84,7 +84,7 @@ function isCutNowhere(at: Position): boolean {
 
 export const outlines: Table = {
   title: "outlines-core",
-  source: { name: "outlines-core 0.2.14", url: "https://pypi.org/project/outlines-core/0.2.14/" },
+  source: { name: "outlines-core 0.2.14", url: "https://github.com/dottxt-ai/outlines-core" },
   readsBesideRef: false,
   rules: [
     {

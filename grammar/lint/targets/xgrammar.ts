@@ -85,7 +85,7 @@ function isLarge(value: JsonNode | undefined): boolean {
 
 export const xgrammar: Table = {
   title: "XGrammar",
-  source: { name: "xgrammar 0.2.8", url: "https://pypi.org/project/xgrammar/0.2.8/" },
+  source: { name: "xgrammar 0.2.8", url: "https://github.com/mlc-ai/xgrammar" },
   readsBesideRef: false,
   rules: [
     {
