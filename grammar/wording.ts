@@ -26,6 +26,12 @@ export function describeText(lexeme: number, sample: string): string {
   return charactersOf(nextBytes(lexeme)) ?? describeSample(sample)
 }
 
+/** Returns `a, b or c`. */
+export function joined(texts: readonly string[], word: "or" | "and" = "or"): string {
+  if (texts.length < 2) return texts.join("")
+  return `${texts.slice(0, -1).join(", ")} ${word} ${texts.at(-1)}`
+}
+
 function nextBytes(lexeme: number): number[] {
   const bytes: number[] = []
   for (let byte = 0; byte < 256; byte++) if (lexemes.next(lexeme, byte) !== Dead) bytes.push(byte)
@@ -63,8 +69,7 @@ function forcedText(lexeme: number): number[] {
 /** Returns the texts in quotes, or null if their bytes are not whole characters. */
 function inQuotes(texts: readonly (readonly number[])[]): string | null {
   try {
-    const quoted = texts.map((text) => JSON.stringify(decoder.decode(Uint8Array.from(text))))
-    return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`
+    return joined(texts.map((text) => JSON.stringify(decoder.decode(Uint8Array.from(text)))))
   } catch {
     return null
   }

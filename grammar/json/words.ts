@@ -10,6 +10,7 @@ import { toText } from "../lexeme/number/decimal.ts"
 import { numbers } from "../lexeme/number/number.ts"
 import { Dead, lexemes } from "../lexeme/table.ts"
 import { utf8 } from "../utf8.ts"
+import { joined } from "../wording.ts"
 import { Types } from "./facts/conjunction.ts"
 import type { JsonNode } from "./read/reader.ts"
 import type { SchemaNode } from "./refs/refs.ts"
@@ -160,7 +161,7 @@ function schemasOf({ all, reader }: Values, conjunction: number): SchemaNode[] {
 
 function numberWords(nodes: readonly SchemaNode[]): string {
   const isInteger = nodes.map(typesIn).some((types) => types.includes("integer") && !types.includes("number"))
-  const factors = textsOf(nodes, "multipleOf")
+  const factors = numbersOf(nodes, "multipleOf")
   const base =
     factors.length > 0 ? `a multiple of ${factors.join(" and ")}` : isInteger ? "an integer" : "a number"
   const low = boundOf(nodes, "minimum", 1)
@@ -170,10 +171,10 @@ function numberWords(nodes: readonly SchemaNode[]): string {
       ? `${base} equal to ${low.text}`
       : `${base} from ${low.text} to ${high.text}`
   const bounds = [
-    ...(low === null ? [] : [`${low.isOpen ? ">" : "≥"} ${low.text}`]),
-    ...(high === null ? [] : [`${high.isOpen ? "<" : "≤"} ${high.text}`]),
+    low && `${low.isOpen ? ">" : "≥"} ${low.text}`,
+    high && `${high.isOpen ? "<" : "≤"} ${high.text}`,
   ]
-  return [base, bounds.join(" and ")].filter((part) => part !== "").join(" ")
+  return [base, bounds.filter(Boolean).join(" and ")].filter(Boolean).join(" ")
 }
 
 interface Bound {
@@ -236,25 +237,13 @@ function typesIn(node: SchemaNode): string[] {
     : []
 }
 
-function textsOf(nodes: readonly SchemaNode[], keyword: string): string[] {
-  return [
-    ...new Set(
-      nodes.flatMap((node) => {
-        const value = member(node, keyword)
-        return value?.kind === "number" ? [value.text] : []
-      }),
-    ),
-  ]
+function numbersOf(nodes: readonly SchemaNode[], keyword: string): string[] {
+  const values = nodes.map((node) => member(node, keyword))
+  return [...new Set(values.flatMap((value) => (value?.kind === "number" ? [value.text] : [])))]
 }
 
 function member({ value }: SchemaNode, keyword: string): JsonNode | undefined {
   return value.kind === "object" ? value.members.get(keyword) : undefined
-}
-
-/** Returns `a, b or c`. */
-export function joined(texts: readonly string[], word: "or" | "and" = "or"): string {
-  if (texts.length < 2) return texts.join("")
-  return `${texts.slice(0, -1).join(", ")} ${word} ${texts.at(-1)}`
 }
 
 /** Returns the text, or its beginning if it is long. */

@@ -166,10 +166,10 @@ async function bundled(bundler: string, name: string): Promise<string> {
   return chunk.type === "chunk" ? chunk.code : ""
 }
 
-// esbuild's names of variables take 3 % more after gzip.
+// These bounds are only lowered. esbuild's names of variables take 3 % more after gzip.
 const bounds: [bundler: string, bytes: number][] = [
   ["vite", 130_000],
-  ["esbuild", 134_500],
+  ["esbuild", 133_600],
 ]
 
 describe.each(bounds)("bundled by %s", (bundler, bytes) => {

@@ -28,7 +28,6 @@ import {
   type TextLengths,
 } from "./machine.ts"
 import { Empty, type ExprId, exprCount, isNullable, Never, Unbounded } from "./nodes.ts"
-import { printExpr } from "./print.ts"
 import { anyChar, byteRange, codePoints } from "./sets.ts"
 
 export type { ByteMachine, CharacterMachine, ExprId, FreeBytes, MachineEdge, MachineTail, TextLengths }
@@ -87,8 +86,6 @@ export const exprs = {
   isNever,
   /** The same expression with bounds of loops that no token reaches clamped; see `clamp.ts`. */
   clamped,
-  /** For messages and tests. */
-  print: printExpr,
   /** Count of the expressions made so far in this process. */
   get count(): number {
     return exprCount()
