@@ -53,7 +53,7 @@ const program = `
   import { llamaCppTokens, llamaCppVocabulary } from "tokenrail/adapters"
   import { compile } from "tokenrail/grammar"
   import { bindGrammar } from "tokenrail/mask"
-  const [models, schemas] = JSON.parse(process.argv[2])
+  const [models, schemas, areAtOnce] = JSON.parse(process.argv[2])
   const ways = [{}, { temperature: 1 }, { temperature: 1.5, topK: 0, topP: 1 }, { temperature: 0.7, topK: 5 }]
   const llama = await getLlama({ gpu: false, build: "never", logLevel: "error", maxThreads: 1 })
   for (const modelPath of models) {
@@ -61,8 +61,7 @@ const program = `
     const context = await model.createContext({ contextSize: 256, batchSize: 128, threads: 1, sequences: 4 })
     const vocabulary = await llamaCppVocabulary(modelPath)
     const machines = schemas.map((schema) => bindGrammar(compile({ kind: "json", schema }, { whitespace: "compact" }).grammar, vocabulary))
-    // The sequences of a context run at once.
-    await Promise.all(ways.map(async (way) => {
+    const run = async (way) => {
       const sequence = context.getSequence()
       for (let seed = 0; seed < 10; seed++) {
         const index = seed % schemas.length
@@ -79,17 +78,23 @@ const program = `
           }
         }
       }
-    }))
+    }
+    if (areAtOnce) await Promise.all(ways.map(run))
+    else for (const way of ways) await run(way)
     await model.dispose()
   }
   await llama.dispose()`
 
-test("200 texts of five architectures are valid, greedy and drawn, four sequences at once", ({ skip }) => {
+// node-llama-cpp 3.22.1 ends its process now and then while several sequences of a context run at
+// once: then this test is red, and by default they run in turn.
+const areAtOnce = process.env.TOKENRAIL_TESTS === "full"
+const way = areAtOnce ? "four sequences at once" : "four sequences in turn"
+
+test(`200 texts of five architectures are valid, greedy and drawn, ${way}`, ({ skip }) => {
   if (missing) return skip(missing)
-  // node-llama-cpp 3.22.1 ends its process now and then while several sequences run at once.
-  if (process.env.TOKENRAIL_TESTS !== "full") return skip("set TOKENRAIL_TESTS=full: the library may crash")
   writeFileSync(join(folder, "program.mjs"), program)
-  const input = JSON.stringify([models.map((name) => resolve(`test/decoders/${name}.gguf`)), schemas])
+  const paths = models.map((name) => resolve(`test/decoders/${name}.gguf`))
+  const input = JSON.stringify([paths, schemas, areAtOnce])
   const { status, stdout, stderr } = spawnSync(process.execPath, ["program.mjs", input], {
     cwd: folder,
     encoding: "utf8",
