@@ -1,7 +1,8 @@
 /**
- * The package `tokenrail-masks`: grammars, masks and the sampler for engines and pages of other programs. What they import is
- * bundled, with its licences, so the package has no dependencies. Each entry loads only the front ends that it names. The types
- * are the declarations that `tsc` wrote to dist/, so that build comes first. Writes dist-masks/.
+ * The package `tokenrail-masks`: grammars, masks and the sampler for engines and pages of other
+ * programs. What they import is bundled, with its licences, so the package has no dependencies.
+ * Each entry loads only the front ends that it names. The types are the declarations that `tsc`
+ * wrote to dist/, so that build comes first. Writes dist-masks/.
  */
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

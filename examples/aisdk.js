@@ -1,9 +1,10 @@
 /**
- * The AI SDK on an engine in this process: an object that a Zod schema accepts, then a tool that the model has to call.
+ * The AI SDK on an engine in this process: an object that a Zod schema accepts, then a tool that
+ * the model has to call.
  *
  *   npm ci && npm run build && node examples/aisdk.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail ai@6 zod` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail ai@6 zod`.
  */
 import { generateObject, generateText, tool } from "ai"
 import { open } from "tokenrail"

@@ -1,9 +1,10 @@
 /**
- * The server below a path of Express 5. It comes before express.json(), which would read the bodies of its requests.
+ * The server below a path of Express 5. It comes before express.json(), which would read the bodies
+ * of its requests.
  *
  *   npm ci && npm run build && node examples/express.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail express` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail express`.
  */
 import { once } from "node:events"
 import express from "express"

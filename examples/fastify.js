@@ -3,7 +3,7 @@
  *
  *   npm ci && npm run build && node examples/fastify.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail fastify` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail fastify`.
  */
 import fastify from "fastify"
 import { open } from "tokenrail"

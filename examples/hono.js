@@ -3,7 +3,7 @@
  *
  *   npm ci && npm run build && node examples/hono.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail hono` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail hono`.
  */
 import { Hono } from "hono"
 import { open } from "tokenrail"

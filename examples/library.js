@@ -4,7 +4,7 @@
  *
  *   npm ci && npm run build && node examples/library.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail`.
  */
 import { open } from "tokenrail"
 

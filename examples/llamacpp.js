@@ -1,6 +1,6 @@
 /**
- * node-llama-cpp writes JSON that a schema accepts. The model of the tests has random weights; give the path of a GGUF file of
- * your own.
+ * node-llama-cpp writes JSON that a schema accepts. The model of the tests has random weights; give
+ * the path of a GGUF file of your own.
  *
  *   npm ci && npm run build && npm install --no-save node-llama-cpp && node examples/llamacpp.js [FILE.gguf]
  */

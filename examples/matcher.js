@@ -4,7 +4,7 @@
  *
  *   npm ci && npm run build && node examples/matcher.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail`.
  */
 import { compile } from "tokenrail/grammar"
 import { applyMask, bindGrammar, countAllowed, Matcher, Vocabulary } from "tokenrail/mask"

@@ -1,9 +1,10 @@
 /**
- * Route handlers as Next.js calls them: in an App Router the file app/api/llm/[...path]/route.js exports GET, POST, DELETE and OPTIONS.
+ * Route handlers as Next.js calls them: in an App Router the file app/api/llm/[...path]/route.js
+ * exports GET, POST, DELETE and OPTIONS.
  *
  *   npm ci && npm run build && node examples/next.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail next` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail next`.
  */
 import { open } from "tokenrail"
 import { createApp, underPath } from "tokenrail/server"

@@ -1,6 +1,6 @@
 /**
- * A loop of one's own over onnxruntime-web writes a text that a regular expression accepts: greedy, with a cache of keys and
- * values, on the model that ships with Tokenrail.
+ * A loop of one's own over onnxruntime-web writes a text that a regular expression accepts: greedy,
+ * with a cache of keys and values, on the model that ships with Tokenrail.
  *
  *   npm ci && npm run build && npm install --no-save onnxruntime-web && node examples/onnxruntime.js
  */

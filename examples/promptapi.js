@@ -1,9 +1,10 @@
 /**
- * The Prompt API of browsers on an engine in Node: an answer that a JSON Schema accepts, and one that is streamed.
+ * The Prompt API of browsers on an engine in Node: an answer that a JSON Schema accepts, and one
+ * that is streamed.
  *
  *   npm ci && npm run build && node examples/promptapi.js
  *
- * Outside of this repository `npm install --ignore-scripts tokenrail` stands for the first two commands.
+ * Outside of this repository begin with `npm install --ignore-scripts tokenrail`.
  */
 import { open } from "tokenrail"
 import { languageModel } from "tokenrail/adapters"

@@ -1,6 +1,6 @@
 /**
- * transformers.js writes JSON that a schema accepts: a batch of two on the model that ships with Tokenrail. A model of the
- * Hub takes its place by its name.
+ * transformers.js writes JSON that a schema accepts: a batch of two on the model that ships with
+ * Tokenrail. A model of the Hub takes its place by its name.
  *
  *   npm ci && npm run build && npm install --no-save @huggingface/transformers && node examples/transformers.js
  */

@@ -1,6 +1,7 @@
 /**
- * Types that follow from a schema, for each library of schemas and for JSON Schemas. The compiler checks this file: `Same` is an
- * error if the two types differ, and `@ts-expect-error` if the line below it has none. types.test.ts checks it against the built package.
+ * Types that follow from a schema, for each library of schemas and for JSON Schemas. The compiler
+ * checks this file: `Same` is an error if the two types differ, and `@ts-expect-error` if the line
+ * below it has none. types.test.ts checks it against the built package.
  */
 import { toStandardJsonSchema } from "@valibot/to-json-schema"
 import { jsonSchema } from "ai"

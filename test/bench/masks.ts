@@ -1,11 +1,12 @@
 /**
- * The package `tokenrail-masks`, beside `@mlc-ai/web-xgrammar`: what a page loads by entry, and what the first mask of a fresh
- * process costs, by part. The table of docs/masks-package.md is its output.
+ * The package `tokenrail-masks`, beside `@mlc-ai/web-xgrammar`: what a page loads by entry, and
+ * what the first mask of a fresh process costs, by part. The table of docs/masks-package.md is its
+ * output.
  *
- * Usage: `node dist/test/bench/masks.js --tokenizer FILE/tokenizer.json [--rounds 9]`. Needs the registry, or npm's cache, for
- * web-xgrammar; it is left out where neither has it. Times are
- * medians over fresh processes, in milliseconds of the processor in all threads, which other programs on the machine change less
- * than the time on the clock. The start of Node is not counted.
+ * Usage: `node dist/test/bench/masks.js --tokenizer FILE/tokenizer.json [--rounds 9]`. Needs the
+ * registry, or npm's cache, for web-xgrammar; it is left out where neither has it. Times are
+ * medians over fresh processes, in milliseconds of the processor in all threads, which other
+ * programs on the machine change less than the time on the clock. The start of Node is not counted.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

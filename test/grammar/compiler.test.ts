@@ -1,4 +1,7 @@
-/** Compilers with some front ends: they compile what `compile` compiles, and refuse what they lack by name. */
+/**
+ * Compilers with some front ends: they compile what `compile` compiles, and refuse what they lack
+ * by name.
+ */
 import { expect, test } from "vitest"
 import {
   type Compiled,

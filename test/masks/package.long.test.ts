@@ -1,6 +1,7 @@
 /**
- * The package `tokenrail-masks` as a user gets it: packed and installed without anything else, in every runtime of JavaScript.
- * Its sizes have bounds, and its masks of 200 schemas are those of this tree.
+ * The package `tokenrail-masks` as a user gets it: packed and installed without anything else, in
+ * every runtime of JavaScript. Its sizes have bounds, and its masks of 200 schemas are those of
+ * this tree.
  */
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

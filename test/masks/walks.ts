@@ -1,4 +1,7 @@
-/** Hashes of masks along seeded walks: equal hashes mean equal masks. Every runtime runs this file, over the same schemas. */
+/**
+ * Hashes of masks along seeded walks: equal hashes mean equal masks. Every runtime runs this file,
+ * over the same schemas.
+ */
 import type { Compiled, CompileOptions } from "../../grammar/index.ts"
 import type { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 

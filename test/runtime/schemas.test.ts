@@ -1,4 +1,7 @@
-/** Schemas of every library with the shipped model: values are parsed, transformed and refined; calls of a turn run together. */
+/**
+ * Schemas of every library with the shipped model: values are parsed, transformed and refined;
+ * calls of a turn run together.
+ */
 import { toJsonSchema, toStandardJsonSchema } from "@valibot/to-json-schema"
 import { jsonSchema } from "ai"
 import { type } from "arktype"

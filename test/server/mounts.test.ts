@@ -1,4 +1,7 @@
-/** The application below a path of Express, Fastify, Hono, Node and route handlers: replies, streams, aborts, bodies that were read. */
+/**
+ * The application below a path of Express, Fastify, Hono, Node and route handlers: replies,
+ * streams, aborts, bodies that were read.
+ */
 import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { createRequire } from "node:module"

@@ -1,4 +1,7 @@
-/** Random extractions: texts full of escapes, schemas with copied strings, and what every result must satisfy. */
+/**
+ * Random extractions: texts full of escapes, schemas with copied strings, and what every result
+ * must satisfy.
+ */
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -69,7 +72,10 @@ export const copyingSchemas: readonly object[] = [
 const ajv = new Ajv2020({ strict: false })
 const validators = copyingSchemas.map((schema) => ajv.compile(schema))
 
-/** Runs `count` extractions with random weights and returns how many copied strings they had that are not empty. */
+/**
+ * Runs `count` extractions with random weights and returns how many copied strings they had that
+ * are not empty.
+ */
 export async function extractMany(engine: Engine, count: number, from = 0): Promise<number> {
   const texts = fc.sample(oddTexts, { seed: 77 + from, numRuns: count })
   let copied = 0

@@ -17,9 +17,10 @@ export function installPackages(cwd: string, args: string[]): string | undefined
 }
 
 /**
- * A runtime as npm has it, without install scripts: the package that holds the binary on each platform, its path there, and the
- * words between it and a program. What is missing has no package for this platform. Of Node only the major version is named: no
- * later part of it is there for all platforms.
+ * A runtime as npm has it, without install scripts: the package that holds the binary on each
+ * platform, its path there, and the words between it and a program. What is missing has no package
+ * for this platform. Of Node only the major version is named: no later part of it is there for all
+ * platforms.
  */
 export interface Runtime {
   name: string
@@ -80,8 +81,8 @@ afterAll(() => {
 })
 
 /**
- * Installs all runtimes that have a package for this platform. Returns why they are not there if they are not. Some 160 MB as
- * packages, 570 MB on disk; 6 s where the network is fast.
+ * Installs all runtimes that have a package for this platform. Returns why they are not there if
+ * they are not. Some 160 MB as packages, 570 MB on disk; 6 s where the network is fast.
  */
 export function installRuntimes(): string | undefined {
   folder = mkdtempSync(join(tmpdir(), "runtimes-"))

@@ -1,7 +1,8 @@
 /**
- * Front ends that a process imports after its first compilation. The parts of JSON Schema put nothing into the tables of the
- * process while they are loaded, so all worlds agree about them; the others say that they came late. The order of imports is
- * what is tested, so this runs in a process of its own, over what is built.
+ * Front ends that a process imports after its first compilation. The parts of JSON Schema put
+ * nothing into the tables of the process while they are loaded, so all worlds agree about them; the
+ * others say that they came late. The order of imports is what is tested, so this runs in a process
+ * of its own, over what is built.
  */
 import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"

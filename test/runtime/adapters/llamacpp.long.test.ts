@@ -1,6 +1,7 @@
 /**
- * node-llama-cpp itself under masks: models of several architectures with random weights, which write anything that is allowed.
- * It is installed into a temporary folder, and uses what has been built.
+ * node-llama-cpp itself under masks: models of several architectures with random weights, which
+ * write anything that is allowed. It is installed into a temporary folder, and uses what has been
+ * built.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"

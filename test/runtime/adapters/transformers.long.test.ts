@@ -1,6 +1,6 @@
 /**
- * transformers.js and onnxruntime-web themselves under masks, on the model that ships with the package. They are installed into a
- * temporary folder, and use what has been built.
+ * transformers.js and onnxruntime-web themselves under masks, on the model that ships with the
+ * package. They are installed into a temporary folder, and use what has been built.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"

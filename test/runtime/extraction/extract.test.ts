@@ -1,4 +1,7 @@
-/** Extraction through the engine: copied strings and their places, probabilities against their definition, refusals, aborts. */
+/**
+ * Extraction through the engine: copied strings and their places, probabilities against their
+ * definition, refusals, aborts.
+ */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest"
 import { z } from "zod"
 import { type ExtractHost, extract } from "../../../runtime/extraction/extract.ts"

@@ -1,4 +1,7 @@
-/** The page at /docs: its files, and the policy that a browser gets. test/browser/docs.long.test.ts opens it. */
+/**
+ * The page at /docs: its files, and the policy that a browser gets. test/browser/docs.long.test.ts
+ * opens it.
+ */
 import { existsSync } from "node:fs"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"

@@ -1,4 +1,7 @@
-/** Requests and replies as /openapi.json describes them: each example, each event of a stream, and each path with an id. */
+/**
+ * Requests and replies as /openapi.json describes them: each example, each event of a stream, and
+ * each path with an id.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { type Engine, open } from "../../../runtime/index.ts"
 import { type App, createApp } from "../../../server/app.ts"

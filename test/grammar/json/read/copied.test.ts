@@ -1,4 +1,7 @@
-/** `x-copied`: the strings of a schema that quote a source are exactly the JSON spellings of its substrings. */
+/**
+ * `x-copied`: the strings of a schema that quote a source are exactly the JSON spellings of its
+ * substrings.
+ */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"

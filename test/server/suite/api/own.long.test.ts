@@ -1,6 +1,7 @@
 /**
- * The suite for servers against this server, which honours or rightly refuses every case; and against the same server
- * behind a proxy that drops one keyword of each schema, which the suite has to notice.
+ * The suite for servers against this server, which honours or rightly refuses every case; and
+ * against the same server behind a proxy that drops one keyword of each schema, which the suite has
+ * to notice.
  */
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { afterAll, beforeAll, expect, test } from "vitest"

@@ -1,4 +1,7 @@
-/** The page of the suite for servers in a real browser: narrow and wide, light and dark, filtered by verdict. */
+/**
+ * The page of the suite for servers in a real browser: narrow and wide, light and dark, filtered by
+ * verdict.
+ */
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

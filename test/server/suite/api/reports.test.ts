@@ -1,4 +1,7 @@
-/** The written forms of a run: a page and JUnit XML, whatever a server sent; and cases that a corpus gives. */
+/**
+ * The written forms of a run: a page and JUnit XML, whatever a server sent; and cases that a corpus
+ * gives.
+ */
 import { createHash } from "node:crypto"
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
