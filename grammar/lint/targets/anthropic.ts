@@ -7,16 +7,13 @@
 import { hasBackreference, hasLookaround, hasWordBoundary } from "../patterns.ts"
 import type { Position } from "../position.ts"
 import type { LintSource, Table } from "../rules.ts"
+import { closed, listedItems, open } from "./common.ts"
 
 const page: LintSource = {
   name: "Structured outputs, JSON Schema limitations, 2026-03",
   url: "https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations",
 }
 const formats = new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" "))
-
-function isObject(at: Position): boolean {
-  return at.types?.includes("object") === true || (at.types === null && at.has("properties"))
-}
 
 /** The number of properties that may be left out. */
 function optionals(at: Position): number {
@@ -29,21 +26,8 @@ export const anthropic: Table = {
   source: page,
   readsBesideRef: true,
   rules: [
-    {
-      id: "closed",
-      keywords: "additionalProperties",
-      missing: true,
-      when: isObject,
-      verdict: "refused",
-      note: "every object needs additionalProperties: false",
-    },
-    {
-      id: "open",
-      keywords: "additionalProperties",
-      when: (at) => at.get("additionalProperties")?.kind !== "false",
-      verdict: "refused",
-      note: "every object needs additionalProperties: false",
-    },
+    closed,
+    open,
     {
       id: "numbers",
       keywords: "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf",
@@ -70,13 +54,7 @@ export const anthropic: Table = {
       verdict: "refused",
       note: "array constraints other than minItems are not supported",
     },
-    {
-      id: "tuple",
-      keywords: "items",
-      when: (at) => at.get("items")?.kind === "array",
-      verdict: "refused",
-      note: "a list of schemas in items is not supported",
-    },
+    listedItems,
     {
       id: "unlisted",
       keywords:

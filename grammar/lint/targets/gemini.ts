@@ -5,7 +5,7 @@
  */
 import type { Position } from "../position.ts"
 import type { LintSource, Table } from "../rules.ts"
-import { areDisjoint } from "../shapes.ts"
+import { noTarget, oneOfAsAnyOf } from "./common.ts"
 
 const reference: LintSource = {
   name: "GenerationConfig.responseJsonSchema, 2026-10",
@@ -54,20 +54,8 @@ export const gemini: Table = {
       verdict: "narrowed",
       note: "cyclic references are unrolled to a limited degree",
     },
-    {
-      id: "reference",
-      keywords: "$ref",
-      when: (at) => at.target === null,
-      verdict: "refused",
-      note: "the reference has no target in this document",
-    },
-    {
-      id: "oneOf",
-      keywords: "oneOf",
-      when: (at) => !areDisjoint(at, "oneOf", "standard"),
-      verdict: "wrong",
-      note: "read as anyOf: a value may satisfy several branches",
-    },
+    noTarget,
+    oneOfAsAnyOf,
     {
       id: "enum",
       keywords: "enum",

@@ -4,11 +4,11 @@
  * The converter takes the first of these that a schema has, and ignores what stands beside it:
  * `$ref`, `oneOf`, `anyOf`, `const`, `enum`, and then the keywords of the type.
  */
-import { hasAlternatives, hasInnerAnchor, isAnchored, llamaCannotRead, takesQuote } from "../patterns.ts"
+import { hasAlternatives, hasInnerAnchor, isAnchored, llamaCannotRead } from "../patterns.ts"
 import type { Position } from "../position.ts"
 import type { Table } from "../rules.ts"
-import { areDisjoint } from "../shapes.ts"
 import { besideConstant, hasContainer } from "./beside.ts"
+import { oneOfAsAnyOf, patternQuote, undeclared } from "./common.ts"
 
 const formats = new Set("date time date-time uuid".split(" "))
 const lists = ["items", "prefixItems", "minItems", "maxItems"]
@@ -178,13 +178,7 @@ export const llamacpp: Table = {
       verdict: "dropped",
       note: "ignored here",
     },
-    {
-      id: "oneOf",
-      keywords: "oneOf",
-      when: (at) => !areDisjoint(at, "oneOf", "standard"),
-      verdict: "wrong",
-      note: "read as anyOf: a value may satisfy several branches",
-    },
+    oneOfAsAnyOf,
     {
       id: "allOf",
       keywords: "allOf",
@@ -205,13 +199,7 @@ export const llamacpp: Table = {
       verdict: "narrowed",
       note: "without additionalProperties, other keys are rejected",
     },
-    {
-      id: "undeclared",
-      keywords: "required",
-      when: (at) => at.names("required").some((name) => !at.names("properties").includes(name)),
-      verdict: "dropped",
-      note: "ignored for names that properties does not declare",
-    },
+    undeclared,
     {
       id: "tuple",
       keywords: "items prefixItems",
@@ -268,13 +256,7 @@ export const llamacpp: Table = {
       verdict: "wrong",
       note: "^ and $ are taken as the ends of all alternatives",
     },
-    {
-      id: "patternQuote",
-      keywords: "pattern",
-      when: (at) => takesQuote(at.text("pattern") ?? ""),
-      verdict: "wrong",
-      note: "`.` and negated classes also match an unescaped quote or backslash, so the text may be no JSON",
-    },
+    patternQuote,
     {
       id: "format",
       keywords: "format",

@@ -9,6 +9,7 @@ import { anyOverlap, hasBackreference, hasInnerAnchor, hasLookaround, hasWordBou
 import type { Position } from "../position.ts"
 import type { Table } from "../rules.ts"
 import { areDisjoint } from "../shapes.ts"
+import { integers, keyOrder, noTarget } from "./common.ts"
 
 const formats = new Set("date-time time date duration email hostname ipv4 ipv6 uuid uri unknown".split(" "))
 
@@ -108,13 +109,7 @@ export const llguidance: Table = {
       verdict: "refused",
       note: "enforced only if every property is required, or as “at least one” and “at most one” of a closed object",
     },
-    {
-      id: "reference",
-      keywords: "$ref",
-      when: (at) => at.target === null,
-      verdict: "refused",
-      note: "the reference has no target in this document",
-    },
+    noTarget,
     {
       id: "circular",
       keywords: "$ref",
@@ -157,20 +152,7 @@ export const llguidance: Table = {
       verdict: "wrong",
       note: "numbers are rounded to double precision",
     },
-    {
-      id: "integer",
-      keywords: "type",
-      when: (at) => at.types?.includes("integer") === true,
-      verdict: "narrowed",
-      note: "integers have no fraction or exponent",
-    },
-    {
-      id: "order",
-      keywords: "properties",
-      when: (at) => at.names("properties").length > 1,
-      once: true,
-      verdict: "narrowed",
-      note: "keys are accepted in the order of the schema only",
-    },
+    integers,
+    keyOrder,
   ],
 }

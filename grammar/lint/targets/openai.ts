@@ -6,16 +6,13 @@
  */
 import type { Position } from "../position.ts"
 import type { LintSource, Table } from "../rules.ts"
+import { closed, isObject, listedItems, open } from "./common.ts"
 
 const guide: LintSource = {
   name: "Structured Outputs guide, 2026-02",
   url: "https://platform.openai.com/docs/guides/structured-outputs#supported-schemas",
 }
 const formats = new Set("date-time time date duration email hostname ipv4 ipv6 uuid".split(" "))
-
-function isObject(at: Position): boolean {
-  return at.types?.includes("object") === true || (at.types === null && at.has("properties"))
-}
 
 /** The number of objects around a schema, itself included. */
 function objectDepth(at: Position): number {
@@ -55,21 +52,8 @@ export const openai: Table = {
       verdict: "refused",
       note: "the root must not be anyOf",
     },
-    {
-      id: "closed",
-      keywords: "additionalProperties",
-      missing: true,
-      when: isObject,
-      verdict: "refused",
-      note: "every object needs additionalProperties: false",
-    },
-    {
-      id: "open",
-      keywords: "additionalProperties",
-      when: (at) => at.get("additionalProperties")?.kind !== "false",
-      verdict: "refused",
-      note: "every object needs additionalProperties: false",
-    },
+    closed,
+    open,
     {
       id: "optional",
       keywords: "properties",
@@ -103,13 +87,7 @@ export const openai: Table = {
       verdict: "refused",
       note: "not among the supported keywords",
     },
-    {
-      id: "tuple",
-      keywords: "items",
-      when: (at) => at.get("items")?.kind === "array",
-      verdict: "refused",
-      note: "a list of schemas in items is not supported",
-    },
+    listedItems,
     {
       id: "format",
       keywords: "format",

@@ -5,11 +5,11 @@
  * `allOf`, `anyOf`, `oneOf`, `prefixItems`, `enum`, `const`, `$ref`, `type`. A schema with none of
  * them is refused, unless it is empty.
  */
-import { hasAlternatives, hasBackreference, hasLookaround, isAnchored, takesQuote } from "../patterns.ts"
+import { hasAlternatives, hasBackreference, hasLookaround, isAnchored } from "../patterns.ts"
 import type { Position } from "../position.ts"
 import type { Table } from "../rules.ts"
-import { areDisjoint } from "../shapes.ts"
 import { besideConstant } from "./beside.ts"
+import { integers, keyOrder, oneOfAsAnyOf, patternQuote, undeclared } from "./common.ts"
 
 const order = ["properties", "allOf", "anyOf", "oneOf", "prefixItems", "enum", "const", "$ref", "type"]
 const formats = new Set("date-time date time uuid uri email".split(" "))
@@ -180,13 +180,7 @@ export const outlines: Table = {
       verdict: "wrong",
       note: "the branches are written one after the other, not intersected",
     },
-    {
-      id: "oneOf",
-      keywords: "oneOf",
-      when: (at) => !areDisjoint(at, "oneOf", "standard"),
-      verdict: "wrong",
-      note: "read as anyOf: a value may satisfy several branches",
-    },
+    oneOfAsAnyOf,
     {
       id: "untyped",
       keywords: "properties",
@@ -194,13 +188,7 @@ export const outlines: Table = {
       verdict: "narrowed",
       note: "values that are no objects are rejected",
     },
-    {
-      id: "undeclared",
-      keywords: "required",
-      when: (at) => at.names("required").some((name) => !at.names("properties").includes(name)),
-      verdict: "dropped",
-      note: "ignored for names that properties does not declare",
-    },
+    undeclared,
     {
       id: "tupleLength",
       keywords: "prefixItems",
@@ -228,13 +216,7 @@ export const outlines: Table = {
       verdict: "refused",
       note: "lookaround and backreferences are not supported",
     },
-    {
-      id: "patternQuote",
-      keywords: "pattern",
-      when: (at) => takesQuote(at.text("pattern") ?? ""),
-      verdict: "wrong",
-      note: "`.` and negated classes also match an unescaped quote or backslash, so the text may be no JSON",
-    },
+    patternQuote,
     {
       id: "patternAlternatives",
       keywords: "pattern",
@@ -285,13 +267,7 @@ export const outlines: Table = {
       verdict: "narrowed",
       note: "values without a schema nest two levels deep",
     },
-    {
-      id: "integer",
-      keywords: "type",
-      when: (at) => at.types?.includes("integer") === true,
-      verdict: "narrowed",
-      note: "integers have no fraction or exponent",
-    },
+    integers,
     {
       id: "number",
       keywords: "type",
@@ -306,13 +282,6 @@ export const outlines: Table = {
       verdict: "narrowed",
       note: "strings have no \\u escapes and no control characters",
     },
-    {
-      id: "order",
-      keywords: "properties",
-      when: (at) => at.names("properties").length > 1,
-      once: true,
-      verdict: "narrowed",
-      note: "keys are accepted in the order of the schema only",
-    },
+    keyOrder,
   ],
 }

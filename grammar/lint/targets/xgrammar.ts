@@ -11,8 +11,8 @@ import type { JsonNode } from "../../json/read/reader.ts"
 import { hasInnerAnchor, hasLookaround, isAnchored } from "../patterns.ts"
 import type { Position } from "../position.ts"
 import type { Table } from "../rules.ts"
-import { areDisjoint } from "../shapes.ts"
 import { besideConstant, hasContainer } from "./beside.ts"
+import { integers, keyOrder, oneOfAsAnyOf, undeclared } from "./common.ts"
 
 const order = ["$ref", "const", "enum", "anyOf", "oneOf", "allOf"]
 const formats = new Set(
@@ -183,13 +183,7 @@ export const xgrammar: Table = {
       verdict: "dropped",
       note: "with more than one branch, anything is accepted",
     },
-    {
-      id: "oneOf",
-      keywords: "oneOf",
-      when: (at) => !areDisjoint(at, "oneOf", "standard"),
-      verdict: "wrong",
-      note: "read as anyOf: a value may satisfy several branches",
-    },
+    oneOfAsAnyOf,
     {
       id: "untyped",
       keywords: "properties patternProperties additionalProperties items prefixItems",
@@ -197,13 +191,7 @@ export const xgrammar: Table = {
       verdict: "narrowed",
       note: "without type, values of other types are rejected",
     },
-    {
-      id: "undeclared",
-      keywords: "required",
-      when: (at) => at.names("required").some((name) => !at.names("properties").includes(name)),
-      verdict: "dropped",
-      note: "ignored for names that properties does not declare",
-    },
+    undeclared,
     {
       id: "patternRest",
       keywords: "patternProperties",
@@ -256,13 +244,7 @@ export const xgrammar: Table = {
       verdict: "narrowed",
       note: "with bounds, numbers have at most six decimals and no exponent",
     },
-    {
-      id: "integer",
-      keywords: "type",
-      when: (at) => at.types?.includes("integer") === true,
-      verdict: "narrowed",
-      note: "integers have no fraction or exponent",
-    },
+    integers,
     {
       id: "patternSyntax",
       keywords: "pattern",
@@ -297,13 +279,6 @@ export const xgrammar: Table = {
       verdict: "narrowed",
       note: "address literals in brackets, and some other valid addresses, are rejected",
     },
-    {
-      id: "order",
-      keywords: "properties",
-      when: (at) => at.names("properties").length > 1,
-      once: true,
-      verdict: "narrowed",
-      note: "keys are accepted in the order of the schema only",
-    },
+    keyOrder,
   ],
 }
