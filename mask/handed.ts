@@ -1,4 +1,7 @@
-/** Hands the core of `mask/` its parts (`parts.ts`), for whoever exports a class of the core. */
+/**
+ * Sets the parts that the core of `mask/` runs with (`parts.ts`). Every entry that exports a class
+ * of the core imports this file.
+ */
 import { Completions } from "../grammar/completions.ts"
 import { explain, nextBytes } from "../grammar/explain.ts"
 import { checkOptions, type Fields } from "../grammar/options.ts"

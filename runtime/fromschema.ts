@@ -7,7 +7,10 @@
  * reference, a schema without `type`, and one whose parts are not literals.
  */
 
-/** The type of the values that a literal JSON Schema accepts; `unknown` where it cannot be told. */
+/**
+ * The type of the values that a JSON Schema accepts. The schema's own type must be literal. A value
+ * whose type does not follow from it is `unknown`.
+ */
 export type FromSchema<Schema> = unknown extends Schema
   ? unknown
   : Schema extends false

@@ -216,7 +216,7 @@ class SubstringMachine implements ByteMachine {
           low = Math.min(low, characters(this.chunks[this.edgeChunk[edge]], depth))
       high = Math.max(high, this.mostBehind(first, end, depth))
     }
-    // With longer chunks the lengths between have gaps, which `hasLength` knows.
+    // Chunks of several characters leave out some lengths between the two: `hasLength` tells which.
     return { low, high, from: this.areCharacters ? low : high, to: high }
   }
 

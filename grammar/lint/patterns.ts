@@ -18,7 +18,8 @@ const classes = /\[(?:\\.|[^\]\\])*(?:\]|\\?$)/gs
 const plainClasses = /\[[^\]]*(?:\]|$)/g
 
 /**
- * The pattern without what stands in classes, and with `\.` for each escape but `\b`, `\B`, `\1`.
+ * Returns the pattern with `[]` for each character class, and with `\.` for each escape except
+ * `\b`, `\B` and references such as `\1`.
  */
 function skeleton(pattern: string): string {
   return pattern

@@ -44,7 +44,7 @@ const validating = ["properties", "patternProperties", "additionalProperties", "
   ["exclusiveMaximum", "multipleOf"],
 )
 
-/** Who looks: whoever knows the standard, or llguidance. */
+/** By whose rules two schemas are compared: those of JSON Schema, or those that llguidance uses. */
 export type Reader = "standard" | "llguidance"
 
 /**

@@ -1,10 +1,9 @@
 /**
  * Computes how probable `null` was for each value of a JSON answer, at the token that began it.
  *
- * Of the tokens that the mask allowed there, those count that would have begun the value, by any
- * character. `null` is the only value that begins with "n". So the share of the tokens that begin
- * the value with it is the probability of `null`, over all tokenisations of it, given the text
- * before the token.
+ * Some of the tokens that the mask allows there begin the value; only these are counted. Those that
+ * begin it with "n" begin `null`, since no other value has this first character. Their share of the
+ * probability is that of `null`, over all its tokenisations, given the text before.
  */
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { logSum } from "../decisions/spelled.ts"

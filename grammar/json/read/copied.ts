@@ -3,10 +3,10 @@
  * keyword of a draft. Like `pattern` it constrains strings only, wherever it stands: the string is
  * a run of characters of the source, or of its words, or it is empty.
  *
- * With a source, a schema of strings that does not say is copied if it leaves its strings open: its
- * `type` includes "string", and it has no `enum`, `const`, `format` or `pattern`. That narrows a
- * schema. Where a narrower schema would allow more values (below `not`, for example), each such
- * schema must say (`facts/copies.ts`).
+ * If there is a source, a schema without the keyword counts as copied if its `type` includes
+ * "string" and it has no `enum`, `const`, `format` or `pattern`. A copied schema allows fewer
+ * values. Below `not`, for example, fewer values there are more values of the whole, so every
+ * schema there must have the keyword (`facts/copies.ts`).
  */
 import type { SubstringUnit } from "../../ebnf/substring.ts"
 import { GrammarError, type Limits } from "../../errors.ts"

@@ -1,8 +1,8 @@
 /**
  * llama.cpp's schema converter and its grammar engine, measured without a model.
  *
- * The converter takes the first of these that a schema has, and ignores what stands beside it:
- * `$ref`, `oneOf`, `anyOf`, `const`, `enum`, and then the keywords of the type.
+ * Its converter looks for these keywords in this order: `$ref`, `oneOf`, `anyOf`, `const`, `enum`,
+ * then those of the type. It reads the first that a schema has, and ignores the others.
  */
 import { hasAlternatives, hasInnerAnchor, isAnchored, llamaCannotRead } from "../patterns.ts"
 import type { Position } from "../position.ts"

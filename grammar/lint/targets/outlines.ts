@@ -1,9 +1,9 @@
 /**
  * outlines-core 0.2.14, which writes a schema as one regular expression.
  *
- * It takes the first of these that a schema has, and ignores what stands beside it: `properties`,
- * `allOf`, `anyOf`, `oneOf`, `prefixItems`, `enum`, `const`, `$ref`, `type`. A schema with none of
- * them is refused, unless it is empty.
+ * It looks for these keywords in this order: `properties`, `allOf`, `anyOf`, `oneOf`,
+ * `prefixItems`, `enum`, `const`, `$ref`, `type`. It reads the first that a schema has, and ignores
+ * the others. It refuses a schema with none of them, except the empty one.
  */
 import { hasAlternatives, hasBackreference, hasLookaround, isAnchored } from "../patterns.ts"
 import type { Position } from "../position.ts"

@@ -2,9 +2,9 @@
  * XGrammar 0.2.8, measured through its Python package with `any_whitespace=True` and
  * `strict_mode=False`.
  *
- * It takes the first of these that a schema has, and ignores what stands beside it: `$ref`,
- * `const`, `enum`, `anyOf`, `oneOf`, `allOf`, `type`. Without them, keywords of objects or arrays
- * decide.
+ * It looks for these keywords in this order: `$ref`, `const`, `enum`, `anyOf`, `oneOf`, `allOf`,
+ * `type`. It reads the first that a schema has, and ignores the others. If a schema has none of
+ * them, its keywords of objects or arrays show what it is about.
  */
 
 import type { JsonNode } from "../../json/read/reader.ts"
