@@ -69,6 +69,7 @@ import {
   type TokenWatch,
 } from "./sequence.ts"
 import { Stepper } from "./step.ts"
+import { Stepping } from "./stepping.ts"
 
 export interface EngineParts {
   readonly model: Model
@@ -97,8 +98,6 @@ export interface EngineParts {
   readonly guesses: boolean
   readonly log: (line: string) => void
 }
-
-const stallMs = 30_000
 
 /** Properties of an engine's model. */
 export interface ModelInfo {
@@ -134,13 +133,9 @@ export class Engine {
   private readonly scheduler: Scheduler
   private readonly guides: GuideHost
   private readonly admission: Admission
-  private loop: Promise<void> | undefined
-  private isClosing = false
   private closed: Promise<void> | undefined
-  private death: Error | undefined
-  /** performance.now() when the engine last got work after being idle. */
-  private busySince = 0
   private readonly stepper: Stepper
+  private readonly stepping: Stepping
   private readonly drafting: Drafting
   private readonly slowReading: SlowReading
   private readonly probing: ProbeHost
@@ -163,7 +158,10 @@ export class Engine {
     })
     this.admission = new Admission(this.scheduler, parts.model.slotCount, parts.maxWaiting)
     const { vocabulary, scheduler, metrics } = this
-    this.stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics, guides })
+    const stepper = new Stepper({ ...parts, vocabulary, scheduler, metrics, guides })
+    this.stepper = stepper
+    const { admission } = this
+    this.stepping = new Stepping({ ...parts, scheduler, stepper, guides, admission, metrics })
     const { model, speculator, guesses } = parts
     this.drafting = new Drafting(model, speculator, guesses, () => scheduler.running.length)
     this.model = {
@@ -181,14 +179,14 @@ export class Engine {
     this.probing = {
       ...{ vocabulary, guides, contextLength: model.contextLength },
       openGuides: (request, count, signal) => this.openGuides(request, count, signal),
-      checkAlive: () => this.checkAlive(),
+      checkAlive: () => this.stepping.checkAlive(),
       add: (sequence) => {
         scheduler.add([sequence])
-        this.wake()
+        this.stepping.wake()
       },
       end: (sequence) => this.stepper.end(sequence, "abort", null),
     }
-    parts.model.onDeath = (error) => this.die(error)
+    parts.model.onDeath = (error) => this.stepping.die(error)
     parts.model.onRestart = () => this.scheduler.slots.forget()
   }
 
@@ -209,19 +207,19 @@ export class Engine {
     checkRequest(options)
     const { signal } = options
     if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
-    this.checkAlive()
+    this.stepping.checkAlive()
     const count = readCount(options)
     const isBackground = options.background ?? false
     this.admission.check(count, isBackground)
     const prepared = this.admission.begin(count, isBackground)
-    this.tellBusy()
+    this.stepping.tellBusy()
     try {
       return await this.prepare(prompt, options, watch)
     } catch (error) {
-      throw this.causeOf(error, signal)
+      throw this.stepping.causeOf(error, signal)
     } finally {
       prepared()
-      this.tellBusy()
+      this.stepping.tellBusy()
     }
   }
 
@@ -282,7 +280,7 @@ export class Engine {
     const opened = request.walk && (await this.openGuides(request.walk, request.count, signal))
     try {
       // The engine or the request may have ended during the wait.
-      this.checkAlive()
+      this.stepping.checkAlive()
       if (signal?.aborted) throw new AbortError("", { cause: signal.reason })
       return this.admit(request, constraint, opened, signal, takes)
     } catch (error) {
@@ -349,7 +347,7 @@ export class Engine {
     else this.scheduler.add(sequences)
     this.watchSignal(generation, signal)
     void generation.result.then((result) => this.metrics.answered(result))
-    this.wake()
+    this.stepping.wake()
     return generation
   }
 
@@ -456,7 +454,7 @@ export class Engine {
     try {
       return await promptIdsOf(prompt, options, this.parts.prompts, input, spent)
     } catch (error) {
-      throw this.causeOf(error, options.signal)
+      throw this.stepping.causeOf(error, options.signal)
     }
   }
 
@@ -535,7 +533,7 @@ export class Engine {
     try {
       return await extract(host, text, schema, options)
     } catch (error) {
-      throw reasonOf(inOwnWords(this.causeOf(error, options.signal)))
+      throw reasonOf(inOwnWords(this.stepping.causeOf(error, options.signal)))
     }
   }
 
@@ -549,14 +547,14 @@ export class Engine {
     task: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     if (signal?.aborted) throw reasonOf(new AbortError("", { cause: signal.reason }))
-    this.checkAlive()
+    this.stepping.checkAlive()
     this.admission.check(1, background ?? false)
     const { own, end, release } = ownSignal(signal)
     try {
       return await task(own)
     } catch (error) {
       end()
-      throw reasonOf(inOwnWords(this.causeOf(error, signal)))
+      throw reasonOf(inOwnWords(this.stepping.causeOf(error, signal)))
     } finally {
       release()
     }
@@ -595,7 +593,7 @@ export class Engine {
 
   /** Whether `close` has been called, so that no request is answered any more. */
   get isClosed(): boolean {
-    return this.isClosing
+    return this.stepping.isClosing
   }
 
   /**
@@ -603,10 +601,7 @@ export class Engine {
    * work.
    */
   get isDead(): boolean {
-    if (this.death) return true
-    if (this.isRestarting) return false
-    const since = Math.max(this.busySince, this.metrics.lastStepAt, this.parts.model.answeredAt)
-    return this.scheduler.hasWork && performance.now() - since > stallMs
+    return this.stepping.isDead
   }
 
   /** Whether the model is being loaded again after it was lost. Requests are accepted and wait. */
@@ -650,9 +645,7 @@ export class Engine {
   }
 
   private async end(): Promise<void> {
-    this.isClosing = true
-    for (const sequence of this.sequences()) this.stepper.end(sequence, "abort", null)
-    await this.loop
+    await this.stepping.end()
     await this.guides.close()
     await this.parts.prompts.close()
     await this.slowReading.close()
@@ -665,67 +658,6 @@ export class Engine {
     for (const sequence of generation.sequences) this.stepper.end(sequence, "abort", null)
   }
 
-  private sequences(): Sequence[] {
-    return [...this.scheduler.running, ...this.scheduler.waiting]
-  }
-
-  private wake(): void {
-    if (!this.loop) this.busySince = performance.now()
-    this.loop ??= this.keepStepping().finally(() => {
-      this.loop = undefined
-      // A request may have arrived since the last check.
-      if (this.scheduler.hasWork && !this.isClosing) this.wake()
-    })
-  }
-
-  private async keepStepping(): Promise<void> {
-    this.tellBusy()
-    while (this.scheduler.hasWork && !this.isClosing) {
-      try {
-        await this.stepper.step()
-      } catch (error) {
-        this.fault(error as Error)
-      }
-    }
-    this.tellBusy()
-  }
-
-  /** Requests that are being prepared use cores too, so they also count as busy. */
-  private tellBusy(): void {
-    this.guides.isBusy(this.admission.isPreparing || (this.scheduler.hasWork && !this.isClosing))
-  }
-
-  /**
-   * A step failed as a whole: running answers end with the error, waiting ones continue in the next
-   * step.
-   */
-  private fault(error: Error): void {
-    this.parts.log(`step failed: ${error.message}`)
-    const running = [...this.scheduler.running]
-    for (const sequence of running) this.stepper.fail(sequence, error, false)
-    // No sequence ran, so no request caused the failure, and another try would fail too.
-    const { isDead, isRestarting } = this.parts.model
-    if (isDead || (running.length === 0 && !isRestarting)) this.die(error)
-  }
-
-  private die(error: Error): void {
-    if (this.death) return
-    this.death = error
-    this.parts.log(`model lost: ${error.message}`)
-    for (const sequence of this.sequences()) this.stepper.fail(sequence, error)
-  }
-
-  private checkAlive(): void {
-    if (this.isClosing) throw closingError()
-    if (this.death) throw new RequestError("engine_dead", `the model is lost: ${this.death.message}`)
-  }
-
-  /** Returns the refusal of an engine that is closing, if that ended a request; else the error. */
-  private causeOf(error: unknown, signal: AbortSignal | undefined): unknown {
-    const isOwn = error instanceof AbortError && !signal?.aborted
-    return isOwn && this.isClosing ? closingError() : error
-  }
-
   /**
    * Throws RequestError unless `count` more answers find a slot or a place in a queue of `most` and
    * of the engine's own bound. Answers of the background take no place from the others.
@@ -735,7 +667,7 @@ export class Engine {
   }
 
   private async openGuides(request: WalkRequest, count: number, signal?: AbortSignal): Promise<OpenedGuides> {
-    this.checkAlive()
+    this.stepping.checkAlive()
     const opened = await this.guides.open(request, count, signal)
     const { opening, guides } = opened
     if (request.constraint && guides[0].host === this.parts.guides) {
@@ -789,10 +721,6 @@ function ownSignal(signal: AbortSignal | undefined): {
 /** Throws OptionError for an unknown option. */
 function checkRequest(options: GenerateOptions): void {
   checkOptions(options, generateFields, { aliases: generateAliases })
-}
-
-function closingError(): RequestError {
-  return new RequestError("shutting_down", "the engine is shutting down")
 }
 
 /**
