@@ -121,7 +121,8 @@ test("examples/llamacpp.js", ({ skip }) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, "example.js")], {
     encoding: "utf8",
   })
-  expect([status, stderr]).toEqual([0, ""])
+  // node-llama-cpp warns there of what a machine lacks.
+  expect(status, stderr).toBe(0)
   const { name, age } = JSON.parse(stdout)
   expect([typeof name, Number.isInteger(age) && age >= 0 && age <= 120]).toEqual(["string", true])
 })
