@@ -186,10 +186,13 @@ async function takeSocket(place: string): Promise<Server | null> {
   return server
 }
 
-/** Names a directory by its device and inode, which do not depend on its path. */
+/**
+ * Names a directory by its device, inode and time of birth, which do not depend on its path. The
+ * inode alone may be that of a removed directory whose holder still runs.
+ */
 function placeOf(path: string): string {
-  const { dev, ino } = statSync(path, { bigint: true })
-  return `${dev}:${ino}`
+  const { dev, ino, birthtimeNs } = statSync(path, { bigint: true })
+  return `${dev}:${ino}:${birthtimeNs}`
 }
 
 /** Names what shares sockets without a file: a boot of a machine, and its network namespace. */

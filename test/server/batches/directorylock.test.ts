@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
@@ -54,6 +55,16 @@ test("a process that ends by itself removes its lock", () => {
   expect(existsSync(join(folder, "lock"))).toBe(false)
 })
 
+test("a directory with the inode of a removed one, whose holder still runs, is free", async () => {
+  const removed = newFolder()
+  await lockDirectory(removed)
+  const { ino } = statSync(removed)
+  rmSync(removed, { recursive: true })
+  // Most file systems use an inode again at once.
+  const again = Array.from({ length: 50 }, newFolder).find((folder) => statSync(folder).ino === ino)
+  expect(lockElsewhere(again ?? newFolder(), "").stderr).toBe("")
+})
+
 /** What a holder in another container writes: it shares no socket with this process. */
 const foreign = (beat: number) => JSON.stringify({ id: "other", machine: "elsewhere", beat })
 const quick = { beatMs: 20, staleMs: 100 }
@@ -97,7 +108,7 @@ test("an application whose directory is in use refuses files and batches with 50
   const timer = setInterval(() => writeFileSync(file, foreign(++beat)), 5)
   const limits = { ...defaultBodyLimits }
   const opened = openBatches({
-    ...{ store: folder, apiKeys: [], answer: () => new Response(), slots: () => 1, model: "m" },
+    ...{ store: folder, apiKeys: [], answer: () => new Response(), width: 1, model: "m" },
     ...{ bodyLimits: limits, held: new HeldBytes(limits) },
   })
   await expect(opened).rejects.toMatchObject({ code: "overloaded" })
