@@ -210,10 +210,9 @@ function openService(engine: Engine, options: AppOptions, own: Own): Service {
     batches() {
       const { batches: store = options.dataDir, logger } = options
       const log = (message: string): void => logger?.warn({}, message)
-      const slots = (): number => engine.load().slots
-      const of = { model: engine.model.id, isOver: () => engine.isClosed }
+      const of = { model: engine.model.id, width: engine.batchWidth, isOver: () => engine.isClosed }
       batches ??= import("./batches/service.ts")
-        .then(({ openBatches }) => openBatches({ ...own, ...of, store, slots, log, bodyLimits, held }))
+        .then(({ openBatches }) => openBatches({ ...own, ...of, store, log, bodyLimits, held }))
         .catch((error: unknown) => {
           // The next request tries again.
           batches = undefined

@@ -410,8 +410,8 @@ export class Engine {
       this.generate(prompt, { ...rest, signal } as unknown as GenerateOptions) as Promise<
         GenerateResult<ValueOf<Options>>
       >
-    // Twice as many as there are slots: the next prompts are prepared while others run.
-    return new Batch(prompts, answer, 2 * this.parts.model.slotCount, own)
+    const width = Math.max(1, Math.floor(this.batchWidth / readCount(rest)))
+    return new Batch(prompts, answer, width, own)
   }
 
   /**
@@ -607,6 +607,15 @@ export class Engine {
   /** Whether the model is being loaded again after it was lost. Requests are accepted and wait. */
   get isRestarting(): boolean {
     return this.parts.model.isRestarting
+  }
+
+  /**
+   * Number of answers of a batch that are asked for at once: more than there are slots, as far as
+   * the queue allows, so that the next prompts are prepared while others run.
+   */
+  get batchWidth(): number {
+    const { model, maxWaiting } = this.parts
+    return model.slotCount + Math.min(model.slotCount, maxWaiting)
   }
 
   load(): { running: number; waiting: number; slots: number } {

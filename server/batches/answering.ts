@@ -165,18 +165,18 @@ function jsonLine(text: string): string | null {
   }
 }
 
-/** Lets as many through at once as there are slots, in the order in which they came. */
+/** Lets `width` through at once, in the order in which they came. */
 export class Gate {
   private count = 0
   private readonly waiting: (() => void)[] = []
-  private readonly slots: () => number
+  private readonly width: number
 
-  constructor(slots: () => number) {
-    this.slots = slots
+  constructor(width: number) {
+    this.width = width
   }
 
   async enter(): Promise<void> {
-    if (this.count >= this.slots()) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    if (this.count >= this.width) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.count++
   }
 

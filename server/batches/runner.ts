@@ -2,8 +2,8 @@
  * Runs batches: validating → in_progress → finalizing → completed.
  *
  * A line is answered by the application itself, in this process, so that it is checked, refused and
- * limited as any other request. As many lines are under way as the engine has slots, in the
- * background: a line gets a slot only when no other request waits. A batch under way takes slots in
+ * limited as any other request. Lines are under way in the background: a line gets a slot only when
+ * no other request waits. There are more of them than slots, so that no slot waits for a line. A batch under way takes slots in
  * turn with the other ones.
  *
  * Whatever is temporary is tried again: a full queue, a rate limit, a model that is being loaded, a
@@ -28,8 +28,8 @@ import {
 export interface RunnerOptions {
   store: BatchStore
   answer: Answer
-  /** Returns the number of lines that may be under way at once. */
-  slots: () => number
+  /** Number of lines that may be under way at once. */
+  width: number
   /** Returns whether this process answers no more requests, so that trying again is in vain. */
   isOver?: () => boolean
   /** Returns the API key of an owner, null if it needs none, undefined if it is not known. */
@@ -59,7 +59,7 @@ export class BatchRunner {
 
   constructor(options: RunnerOptions) {
     this.options = options
-    this.gate = new Gate(options.slots)
+    this.gate = new Gate(options.width)
   }
 
   /**

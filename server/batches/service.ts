@@ -16,7 +16,7 @@ import { BatchRunner, type RunnerOptions } from "./runner.ts"
 import { type BatchStore, refuseLost } from "./store.ts"
 
 export interface ServiceOptions
-  extends Pick<RunnerOptions, "answer" | "slots" | "log" | "isOver">,
+  extends Pick<RunnerOptions, "answer" | "width" | "log" | "isOver">,
     Pick<BatchContext, "bodyLimits" | "held" | "model"> {
   /** The store, or its directory. Default: a directory of this process. */
   store: BatchStore | string | undefined

@@ -86,7 +86,7 @@ async function answerAll(
   const tick = progress(io, "batch", total, { done: done.size, note: rateOf(engine) })
   const recorder = new Recorder((group) => writing(flags.out, log.append(group.map(({ text }) => text))))
   await runLines(readInput(createReadStream(flags.batch), null), {
-    gate: new Gate(() => engine.load().slots),
+    gate: new Gate(engine.batchWidth),
     signal: io.signal,
     claim: (customId) => !done.has(customId),
     answer: (line, number, signal) =>

@@ -129,3 +129,16 @@ test("an engine closes once, by itself at the end of a block", async () => {
   await own.close()
   await expect(own.generate("Hi", { maxTokens: 1 })).rejects.toThrow("shutting down")
 })
+
+test.each([0, 1])("a queue of %i holds no prompt of a batch back", async (maxWaiting) => {
+  const narrow = await open({ device: "cpu", slots: 2, maxWaiting })
+  try {
+    const prompts = Array.from({ length: 9 }, (_, index) => `line ${index}`)
+    const results = await narrow.batch(prompts, { raw: true, maxTokens: 2 })
+    expect(results.length).toBe(9)
+    const twice = await narrow.batch(prompts.slice(0, 4), { raw: true, maxTokens: 2, n: 2 })
+    expect(twice.map(({ choices }) => choices.length)).toEqual([2, 2, 2, 2])
+  } finally {
+    await narrow.close()
+  }
+})

@@ -56,7 +56,7 @@ async function rowsOf(store: DirectoryStore, id: string | null) {
 }
 
 const runnerOf = (store: DirectoryStore, answer: (request: Request) => Response | Promise<Response>) =>
-  new BatchRunner({ store, answer, slots: () => 1, keyOf: () => null })
+  new BatchRunner({ store, answer, width: 1, keyOf: () => null })
 
 test("a batch that fails keeps the outcomes so far", async () => {
   const store = await DirectoryStore.open(join(folder, "fails"))
@@ -111,7 +111,7 @@ test("when the input cannot be read on, the lines under way end first", async ()
   }
   const recorded: string[] = []
   const running = runLines(broken(), {
-    ...{ gate: new Gate(() => 1), signal: new AbortController().signal, claim: () => true },
+    ...{ gate: new Gate(1), signal: new AbortController().signal, claim: () => true },
     answer: async ({ customId }) => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       return { customId, isFailed: false, text: "{}" }
@@ -123,7 +123,7 @@ test("when the input cannot be read on, the lines under way end first", async ()
 })
 
 test("while a line waits for its next try no further line begins, and its place is free for others", async () => {
-  const gate = new Gate(() => 1)
+  const gate = new Gate(1)
   const begun: string[] = []
   let tries = 0
   const all = runLines(readInput(bytesOf(lineOf("a") + lineOf("b") + lineOf("c")), url), {
@@ -151,7 +151,7 @@ test("a batch whose engine is closed stops, stays as it is, and is continued by 
   const answer = () => (++calls === 1 ? Response.json({}) : new Response("{}", { status: 503 }))
   const messages: string[] = []
   const log = (message: string) => messages.push(message)
-  const options = { store, slots: () => 1, keyOf: () => null, log }
+  const options = { store, width: 1, keyOf: () => null, log }
   await new BatchRunner({ ...options, answer, isOver: () => true }).wake()
   while (messages.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
   await new Promise((resolve) => setTimeout(resolve, 30))
@@ -180,7 +180,7 @@ test("the usage is the sum over all outcomes, also over those of an earlier proc
     },
     { usage: { input_tokens: 2, cache_read_input_tokens: 6, output_tokens: 1 } },
   ]
-  const options = { slots: () => 1, keyOf: () => null }
+  const options = { width: 1, keyOf: () => null }
   let calls = 0
   const failing = () => (calls === 2 ? new Response("", { status: 503 }) : Response.json(bodies[calls++]))
   await new BatchRunner({ ...options, store, answer: failing, isOver: () => true }).wake()

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const limits = { ...defaultBodyLimits }
 const optionsOf = (store: DirectoryStore | string): ServiceOptions => ({
-  ...{ store, apiKeys: [], answer: () => Response.json({}), slots: () => 1, model: "m" },
+  ...{ store, apiKeys: [], answer: () => Response.json({}), width: 1, model: "m" },
   ...{ bodyLimits: limits, held: new HeldBytes(limits) },
 })
 const url = "/v1/chat/completions"
