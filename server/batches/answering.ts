@@ -2,6 +2,7 @@
  * Answers the lines of a batch: as many at once as a gate lets through, each until it has an
  * outcome, which is recorded once.
  */
+import { setMaxListeners } from "node:events"
 import type { BatchLine } from "./lines.ts"
 import type { Outcome, Outcomes } from "./store.ts"
 
@@ -39,6 +40,8 @@ export async function runLines(lines: AsyncIterable<BatchLine>, options: LineOpt
   const { gate, signal, claim, answer, record } = options
   const underWay = new Set<Promise<void>>()
   const control = new AbortController()
+  // Each line under way listens to it.
+  setMaxListeners(0, control.signal)
   const stop = (): void => control.abort()
   signal.addEventListener("abort", stop, { once: true })
   if (signal.aborted) stop()

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, expect, test } from "vitest"
+import { afterAll, expect, test, vi } from "vitest"
 import { Gate, runLines } from "../../../server/batches/answering.ts"
 import { DirectoryStore } from "../../../server/batches/directory.ts"
 import { type BatchLine, readInput } from "../../../server/batches/lines.ts"
@@ -120,6 +120,25 @@ test("when the input cannot be read on, the lines under way end first", async ()
   })
   await expect(running).rejects.toThrow("broken input")
   expect(recorded).toEqual(["a"])
+})
+
+test("thirty lines at once cause no warning", async () => {
+  const warn = vi.fn()
+  process.on("warning", warn)
+  const store = await DirectoryStore.open(join(folder, "many"))
+  let most = 0
+  let underWay = 0
+  const answer = async (): Promise<Response> => {
+    most = Math.max(most, ++underWay)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    underWay--
+    return Response.json({})
+  }
+  const { id } = await stored(store, Array.from({ length: 60 }, (_, i) => lineOf(`${i}`)).join(""))
+  await new BatchRunner({ store, answer, width: 30, keyOf: () => null }).wake()
+  expect((await ended(store, id)).request_counts.completed).toBe(60)
+  process.off("warning", warn)
+  expect([most, warn.mock.calls]).toEqual([30, []])
 })
 
 test("while a line waits for its next try no further line begins, and its place is free for others", async () => {
