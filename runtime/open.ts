@@ -17,7 +17,8 @@ import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
 import { BuiltModels } from "./model/build/cache.ts"
 import type { Provider } from "./model/build/providers.ts"
-import { type ModelDirectory, readModelDirectory } from "./model/directory.ts"
+import type { ModelDirectory } from "./model/directory.ts"
+import { readModelDirectory } from "./model/folder.ts"
 import { type LocatedModel, locateModel } from "./model/hub/locate.ts"
 import { readPlaces } from "./model/hub/places.ts"
 import type { ModelProgress } from "./model/hub/pull.ts"
@@ -26,6 +27,7 @@ import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
 import { muteTelemetry, requireOrt } from "./model/ort/installed.ts"
 import { Tokenizer } from "./model/tokenizer.ts"
 import { defaultPromptMs, PromptEncoder } from "./prompt/encoder.ts"
+import { promptThreads } from "./prompt/thread.ts"
 import { beginTrial, readWithin, type Trial } from "./prompt/trial.ts"
 import { checkSameVocabulary, ModelDrafter } from "./speculation/draftmodel.ts"
 import type { Drafter, SpeculationOptions } from "./speculation/speculation.ts"
@@ -35,6 +37,7 @@ import {
   openSpeculator,
   type Speculator,
 } from "./speculation/speculator.ts"
+import { SlowReading } from "./turn/slowreading.ts"
 import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts"
 
 /**
@@ -315,7 +318,7 @@ function startServices(
   { directory, load, vocabulary, tokenizer, dtype }: Loaded,
   options: OpenOptions,
   { slotCount, maxWaiting, promptMs, limits, log, isolates, isBounded }: Settings,
-): Pick<EngineParts, "guides" | "prompts"> {
+): Pick<EngineParts, "guides" | "prompts" | "slowReading"> {
   const thread = { model: directory.path, dtype, width: vocabulary.width }
   const guides = isolates
     ? new ThreadedGuides({
@@ -332,12 +335,12 @@ function startServices(
   const prompts = new PromptEncoder({
     tokenizer,
     contextLength: load.contextLength,
-    thread: isolates ? thread : null,
+    threads: isolates ? promptThreads(thread) : null,
     isKnown: !isBounded,
     promptMs,
     maxWaiting: Math.max(256, maxWaiting),
   })
-  return { guides, prompts }
+  return { guides, prompts, ...(isolates && { slowReading: new SlowReading() }) }
 }
 
 /** The provider that a built graph is written for, by its name in the model's thread. */

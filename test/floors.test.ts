@@ -85,6 +85,21 @@ test("server/app.ts and what it imports of server/ run in a browser: node: modul
   expect(files.length).toBeGreaterThan(10)
 })
 
+/** Modules of the engine that a page bundles too; what needs Node is handed to them. */
+const inPages = ["engine/engine", "model/directory", "model/ort/slim", "model/tokenizer", "prompt/encoder"]
+
+test("the engine and what it imports run in a browser", () => {
+  const files = inPages.map((name) => `runtime/${name}.ts`)
+  for (const file of files)
+    for (const next of valueImportsOf(file)) if (!files.includes(next)) files.push(next)
+  expect(files.length).toBeGreaterThan(300)
+  for (const file of files) {
+    const code = readFileSync(file, "utf8").replace(/\/\*\*[\s\S]*?\*\/|\/\/ .*$/gm, "")
+    expect(code, file).not.toMatch(/^import (?!type ).*"node:/m)
+    expect(code, file).not.toMatch(/\b(?:Buffer|process)\.\w/)
+  }
+})
+
 test("top-level folders are the five floors and test/, with docs/ and examples/ beside them", () => {
   const tracked = ["grammar", "mask", "runtime", "sampler", "server", "test"]
   const beside = ["docs", "examples"]

@@ -6,9 +6,11 @@
  * step, beside those of other requests. Logits do not depend on what else runs, so neither do the
  * answers.
  */
+
 import { checkOptions, type Fields } from "../../grammar/options.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { ModelError, RequestError, wrong } from "../errors.ts"
+import { latin1OfText } from "../latin1.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
 import { Gate } from "./gate.ts"
 import { type DecisionInput, promptOf } from "./prompt.ts"
@@ -180,7 +182,7 @@ function checkRoom(
   question: Question,
   { path, contextLength }: { path: string; contextLength: number },
 ): void {
-  const longest = Math.max(...optionsOf(question).map(({ text }) => Buffer.byteLength(text)))
+  const longest = Math.max(...optionsOf(question).map(({ text }) => latin1OfText(text).length))
   if (ids.length + longest < contextLength) return
   throw new RequestError(
     "context_length_exceeded",

@@ -12,7 +12,9 @@
  * All arithmetic is in float64, on logarithms, so that texts of tiny probability are compared as
  * exactly as others.
  */
+
 import { ModelError } from "../errors.ts"
+import { latin1OfText } from "../latin1.ts"
 import type { Spellings } from "./spellings.ts"
 
 /** Returns the logits that follow `written` tokens. Shape [V]. */
@@ -62,7 +64,7 @@ const logRoundSpread = Math.log(1e-3)
  */
 export async function spell(texts: readonly string[], options: SpelledOptions): Promise<Spelled> {
   const { look, maxNodes } = options
-  const bytes = texts.map((text) => Buffer.from(text, "utf8").toString("latin1"))
+  const bytes = texts.map(latin1OfText)
   /** Logarithms of the terms of each text's sum. */
   const terms: number[][] = texts.map(() => [])
   const found = (): number => logSum(terms.flat())

@@ -4,7 +4,9 @@
  * A text has many spellings: `true` may be one token, or `t` and `rue`. Walking on from every token
  * that the rest of a text begins with finds all of them.
  */
+
 import type { Vocabulary } from "../../mask/vocabulary.ts"
+import { latin1 } from "../latin1.ts"
 
 /** A token, and the number of bytes that it writes. */
 export interface Step {
@@ -32,7 +34,7 @@ export class Spellings {
     for (let id = 0; id < vocabulary.width; id++) {
       const bytes = vocabulary.bytes(id)
       if (bytes.length === 0) continue
-      const key = Buffer.from(bytes).toString("latin1")
+      const key = latin1(bytes)
       const ids = this.ids.get(key)
       if (ids) ids.push(id)
       else this.ids.set(key, [id])

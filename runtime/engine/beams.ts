@@ -7,11 +7,13 @@
  * When the search is over, ordinary sequences write its hypotheses: they take the hypothesis's
  * tokens instead of drawing, so stops, calls and events are those of any answer.
  */
+
 import type { Vocabulary } from "../../mask/vocabulary.ts"
 import { describeDrawn } from "../../sampler/cpu.ts"
 import { BeamSearch, type Hypothesis, TokenCounts } from "../../sampler/index.ts"
 import { hasBit } from "../../sampler/row.ts"
 import type { BeamRow } from "../../sampler/search/beam.ts"
+import { latin1 } from "../latin1.ts"
 import type { BeamSettings } from "./beamoptions.ts"
 import type { ReadRequest } from "./request.ts"
 import type { TakeToken } from "./sequence.ts"
@@ -74,8 +76,7 @@ export async function searchBeams(
 
 /** Removes hypotheses that spell the text of a better one with other tokens. */
 function distinct(found: readonly Hypothesis[], vocabulary: Vocabulary): Hypothesis[] {
-  const spell = (token: number) =>
-    vocabulary.name(token) ?? Buffer.from(vocabulary.bytes(token)).toString("latin1")
+  const spell = (token: number) => vocabulary.name(token) ?? latin1(vocabulary.bytes(token))
   const texts = found.map(({ tokens }) => tokens.map(spell).join(""))
   return found.filter((_, index) => texts.indexOf(texts[index]) === index)
 }

@@ -7,7 +7,6 @@
  * refusal happens in `start`, before the first token.
  */
 
-import { setMaxListeners } from "node:events"
 import type { CompileOptions, Grammar, GrammarInput, Report } from "../../grammar/index.ts"
 import { checkOptions } from "../../grammar/options.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
@@ -40,8 +39,8 @@ import {
 import { Drafting } from "../speculation/drafting.ts"
 import type { Speculator } from "../speculation/speculator.ts"
 import { type RunResult, run, type TypedRunOptions } from "../turn/run.ts"
-import { SlowReading } from "../turn/slowreading.ts"
 import type { ModelStyle } from "../turn/style.ts"
+import { type ApartReading, readingHere } from "../turn/wholereading.ts"
 import { Admission } from "./admission.ts"
 import { Batch } from "./batch.ts"
 import type { BeamSettings } from "./beamoptions.ts"
@@ -78,6 +77,8 @@ export interface EngineParts {
   readonly prompts: PromptEncoder
   /** Where constraints are compiled and masks are filled; null: in this thread. */
   readonly guides: (GuideHost & { readonly stateCount: number }) | null
+  /** Where turns whose tools have slow schemas are read. Default: in this thread. */
+  readonly slowReading?: ApartReading
   readonly id: string
   readonly createdAt: number
   readonly family: string
@@ -137,7 +138,7 @@ export class Engine {
   private readonly stepper: Stepper
   private readonly stepping: Stepping
   private readonly drafting: Drafting
-  private readonly slowReading: SlowReading
+  private readonly slowReading: ApartReading
   private readonly probing: ProbeHost
 
   constructor(parts: EngineParts) {
@@ -152,7 +153,7 @@ export class Engine {
     })
     const guides = parts.guides ? new RoutedGuides(parts.guides, local) : local
     this.guides = guides
-    this.slowReading = new SlowReading(parts.guides !== null)
+    this.slowReading = parts.slowReading ?? readingHere
     this.scheduler = new Scheduler(parts.model, this.vocabulary.words, ({ options, slot }) => {
       if (options.guide) guides.begin(options.guide, slot)
     })
@@ -722,7 +723,6 @@ function ownSignal(signal: AbortSignal | undefined): {
   release: () => void
 } {
   const own = new AbortController()
-  setMaxListeners(0, own.signal)
   const release = onAbort(signal, () => own.abort(signal?.reason))
   return { own: own.signal, end: () => own.abort(), release }
 }

@@ -13,8 +13,8 @@ import { AnswerFields, type ClosedField } from "../fields/answer.ts"
 import type { Constraint } from "../schema.ts"
 import type { ToolCall } from "../turn/options.ts"
 import { type Carried, type TurnPiece, TurnReading } from "../turn/reading.ts"
-import type { SlowReading } from "../turn/slowreading.ts"
 import type { RequestTurn } from "../turn/turn.ts"
+import type { ApartReading } from "../turn/wholereading.ts"
 import { quantile } from "./metrics.ts"
 import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
 
@@ -107,7 +107,7 @@ export interface GenerationOptions {
   /** All spellings that `endName` can return. */
   readonly endNames: readonly string[]
   /** Reads turns that would take too long in this thread. */
-  readonly slowReading: SlowReading
+  readonly slowReading: ApartReading
   /**
    * Returns how many bytes of the text a token writes; control tokens count as they are spelled.
    */

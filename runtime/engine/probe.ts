@@ -4,6 +4,7 @@
  */
 import { onlyToken } from "../../mask/index.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
+import { onAbort } from "../aborts.ts"
 import { AbortError } from "../errors.ts"
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import type { WalkRequest } from "../guides/opening.ts"
@@ -46,7 +47,6 @@ export async function probe(
   if (isOver) return null
   return new Promise((resolve, reject) => {
     let seen: Awaited<ReturnType<Probe>> = null
-    const abort = (): void => host.end(sequence)
     const sequence = new Sequence({
       ...request,
       ...{ promptIds: [...promptIds, ...written], maxTokens: 1, minTokens: 0, promptLogprobs: null },
@@ -62,12 +62,12 @@ export async function probe(
       },
       emit: ({ type, ...event }) => {
         if (type !== "finish") return
-        signal.removeEventListener("abort", abort)
+        release()
         if (seen) resolve(seen)
         else reject(("error" in event && event.error) || new AbortError("", { cause: signal.reason }))
       },
     })
-    signal.addEventListener("abort", abort, { once: true })
+    const release = onAbort(signal, () => host.end(sequence))
     host.add(sequence)
   })
 }

@@ -6,8 +6,10 @@
  * writes no word. `completion` searches for one, shortest first, and the rule of
  * `engine/closing.ts` stays on open places, so a ban never leads to a dead end.
  */
+
 import { TokenBytes, TokenMark } from "../../grammar/lexeme/token.ts"
 import type { TokenMachine } from "../../mask/index.ts"
+import { latin1OfText } from "../latin1.ts"
 import { StringAutomaton } from "../stops/automaton.ts"
 
 /** Value in place of a node: a word has been written. */
@@ -42,7 +44,7 @@ export class BannedWords {
   constructor(machine: TokenMachine, words: readonly string[]) {
     this.machine = machine
     this.words = words
-    this.automaton = new StringAutomaton(words.map((word) => Buffer.from(word).toString("latin1")))
+    this.automaton = new StringAutomaton(words.map(latin1OfText))
   }
 
   /**

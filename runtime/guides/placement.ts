@@ -17,6 +17,7 @@ import type { Opening } from "./opening.ts"
 import { excused } from "./priority.ts"
 import {
   type FromThread,
+  maxHeapMb,
   type PlainOpening,
   packOpening,
   timedWork,
@@ -24,7 +25,7 @@ import {
   unpackOpening,
 } from "./protocol.ts"
 import type { WalkThread, Work } from "./thread.ts"
-import { maxHeapMb, type PoolOptions, WalkThreads } from "./threads.ts"
+import { type PoolOptions, WalkThreads } from "./threads.ts"
 
 /** Maximum milliseconds of one piece of work, after which it is stopped. */
 export interface WorkLimits {

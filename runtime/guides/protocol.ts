@@ -48,6 +48,9 @@ export const MachineCount = 0
 export const BusyTurn = 1
 export const sharedWords = 8
 
+/** Maximum megabytes of one thread's heap. */
+export const maxHeapMb = 2_048
+
 /** The kinds of work. Each has its own time limit. */
 export const unitKinds = ["compile", "mask", "completion"] as const
 /** The error for each kind of work that exceeds its limit. */

@@ -3,7 +3,7 @@
  * where an unknown constraint is compiled while others run; and threads that belong to one slow
  * constraint each.
  */
-import { sharedWords } from "./protocol.ts"
+import { maxHeapMb, sharedWords } from "./protocol.ts"
 import { type ThreadHandlers, type ThreadOptions, WalkThread } from "./thread.ts"
 
 export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb" | "isPatient"> {
@@ -14,8 +14,6 @@ export interface PoolOptions extends Omit<ThreadOptions, "shared" | "maxHeapMb" 
   readonly spareCount: number
 }
 
-/** Maximum megabytes of one thread's heap. */
-export const maxHeapMb = 2_048
 /**
  * Maximum number of threads that belong to one constraint each; twice as many if answers have
  * begun, see `leave`.

@@ -8,11 +8,32 @@
  * is often incomplete: Llama 3 has three end ids.
  */
 
-import { readdir, readFile, stat } from "node:fs/promises"
-import { basename, dirname, join, resolve } from "node:path"
 import { isObject } from "../../grammar/options.ts"
 import { ModelError } from "../errors.ts"
 import { type GenaiModel, readGenaiConfig } from "./genai.ts"
+
+/**
+ * The files of one model, by their paths below its folder, with `/`: files of a disk (`folder.ts`),
+ * or of a web server.
+ */
+export interface ModelFiles {
+  /** The folder, as messages name it. */
+  readonly path: string
+  /** Returns the whole path of a file, as messages name it. */
+  pathOf(file: string): string
+  /** Undefined if there is no such file. */
+  find(file: string): Promise<FoundFile | undefined>
+  /** Undefined if there is no such file. Rejects if it cannot be read. */
+  read(file: string): Promise<string | undefined>
+  /** Returns the names of the files in a folder below; "" is the model's own. */
+  list(folder: string): Promise<readonly string[]>
+}
+
+export interface FoundFile {
+  readonly bytes: number
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number
+}
 
 export interface ModelDirectory {
   readonly path: string
@@ -63,68 +84,78 @@ export const dtypes: readonly string[] = Object.keys(graphSuffix)
 const graphNames = ["model", "decoder_model_merged"]
 const graphFolders = ["onnx/", ""]
 
-/** Reads the directory. Throws ModelError naming the file that is missing or wrong. */
-export async function readModelDirectory(path: string, dtype = "fp32"): Promise<ModelDirectory> {
-  const directory = resolve(path)
-  if (!(await kindOf(directory))?.isDirectory()) {
-    throw new ModelError(
-      `${directory}: not a directory and not a GGUF file. A model is either, or a name: <org>/<name>[:label], ollama:<name>, lmstudio:<name>`,
-    )
-  }
-  const genai = await readGenai(directory)
-  const outer = genai?.config ?? (await readJson(directory, "config.json", true))
+/** Reads a model's files. Throws ModelError naming the file that is missing or wrong. */
+export async function readModelFiles(files: ModelFiles, dtype = "fp32"): Promise<ModelDirectory> {
+  const genai = await readGenai(files)
+  const outer = genai?.config ?? (await readJson(files, "config.json", true))
   const config = isObject(outer.text_config) ? { ...outer, ...outer.text_config } : outer
-  const tokenizerJson = await readJson(directory, "tokenizer.json", true)
-  const tokenizerConfig = await readJson(directory, "tokenizer_config.json", false)
-  const generationConfig = await readJson(directory, "generation_config.json", false)
-  const graphPath = genai === null ? await findGraph(directory, dtype) : await genaiGraph(directory, genai)
-  const name = typeof config._name_or_path === "string" ? basename(config._name_or_path) : ""
+  const tokenizerJson = await readJson(files, "tokenizer.json", true)
+  const tokenizerConfig = await readJson(files, "tokenizer_config.json", false)
+  const generationConfig = await readJson(files, "generation_config.json", false)
+  const graph = genai === null ? await findGraph(files, dtype) : await genaiGraph(files, genai)
+  const embedding = await findEmbedding(files, graph.file, dtype)
+  const name = typeof config._name_or_path === "string" ? nameOf(config._name_or_path) : ""
   return {
-    path: directory,
-    id: name || basename(directory),
-    createdAt: Math.floor((await stat(graphPath)).mtimeMs / 1000),
-    graphPath,
+    path: files.path,
+    id: name || nameOf(files.path),
+    createdAt: Math.floor(graph.writtenAt / 1000),
+    graphPath: files.pathOf(graph.file),
     parameterCount: Number.isSafeInteger(config.parameter_count) ? Number(config.parameter_count) : null,
-    weightBytes: await weightBytesOf(graphPath),
-    embeddingPath: await findEmbedding(graphPath, dtype),
+    weightBytes: await weightBytesOf(files, graph),
+    embeddingPath: embedding && files.pathOf(embedding),
     config,
     tokenizerJson,
     tokenizerConfig,
-    endIds: findEndIds(directory, [generationConfig, config, outer], tokenizerConfig, tokenizerJson),
-    contextLength: contextLengthOf(directory, config),
-    chatTemplates: await readChatTemplates(directory, tokenizerConfig),
+    endIds: findEndIds(files.path, [generationConfig, config, outer], tokenizerConfig, tokenizerJson),
+    contextLength: contextLengthOf(files, config),
+    chatTemplates: await readChatTemplates(files, tokenizerConfig),
   }
+}
+
+/** Returns the last name of a path, with slashes of any system; "" if there is none. */
+function nameOf(path: string): string {
+  return path.split(/[\\/]/).findLast((name) => name !== "") ?? ""
+}
+
+/** Returns the folder of a file, with a slash at its end; "" for the model's own. */
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf("/") + 1)
 }
 
 /** Null if there is a `config.json`, or no `genai_config.json`. */
-async function readGenai(directory: string): Promise<GenaiModel | null> {
+async function readGenai(files: ModelFiles): Promise<GenaiModel | null> {
   const name = "genai_config.json"
-  const isThere = async (file: string) => (await kindOf(join(directory, file)))?.isFile() ?? false
-  if ((await isThere("config.json")) || !(await isThere(name))) return null
-  return readGenaiConfig(join(directory, name), await readJson(directory, name, true))
+  if ((await files.find("config.json")) || !(await files.find(name))) return null
+  return readGenaiConfig(files.pathOf(name), await readJson(files, name, true))
 }
 
-async function genaiGraph(directory: string, { graph }: GenaiModel): Promise<string> {
-  const path = join(directory, graph)
-  if ((await kindOf(path))?.isFile()) return path
-  throw new ModelError(`${path} is missing; genai_config.json names it as the graph`)
+interface FoundGraph extends FoundFile {
+  readonly file: string
 }
 
-async function weightBytesOf(graphPath: string): Promise<number> {
-  const directory = dirname(graphPath)
-  const names = (await readdir(directory)).filter((name) => name.startsWith(basename(graphPath)))
-  const sizes = await Promise.all(names.map(async (name) => (await kindOf(join(directory, name)))?.size ?? 0))
-  return sizes.reduce((sum, size) => sum + size, 0)
+async function genaiGraph(files: ModelFiles, { graph }: GenaiModel): Promise<FoundGraph> {
+  const found = await files.find(graph)
+  if (found) return { file: graph, ...found }
+  throw new ModelError(`${files.pathOf(graph)} is missing; genai_config.json names it as the graph`)
 }
 
-async function findGraph(directory: string, dtype: string): Promise<string> {
+async function weightBytesOf(files: ModelFiles, { file, bytes }: FoundGraph): Promise<number> {
+  const folder = folderOf(file)
+  const names = (await files.list(folder)).map((name) => `${folder}${name}`)
+  const others = names.filter((each) => each.startsWith(file) && each !== file)
+  const sizes = await Promise.all(others.map(async (each) => (await files.find(each))?.bytes ?? 0))
+  return sizes.reduce((sum, size) => sum + size, bytes)
+}
+
+async function findGraph(files: ModelFiles, dtype: string): Promise<FoundGraph> {
   const candidates = graphFilesOf(dtype)
-  for (const candidate of candidates) {
-    if ((await kindOf(join(directory, candidate)))?.isFile()) return join(directory, candidate)
+  for (const file of candidates) {
+    const found = await files.find(file)
+    if (found) return { file, ...found }
   }
-  const others = await graphsIn(directory)
+  const others = await graphsIn(files)
   throw new ModelError(
-    `${directory}: dtype ${dtype} needs ${candidates[0]} or ${candidates[1]}, and there is ${
+    `${files.path}: dtype ${dtype} needs ${candidates[0]} or ${candidates[1]}, and there is ${
       others.length === 0
         ? "no graph, no model.safetensors and no GGUF file. Add one of them"
         : `${others.map(({ file, dtype }) => `${file} (dtype ${dtype})`).join(", ")}. Choose its dtype`
@@ -133,13 +164,13 @@ async function findGraph(directory: string, dtype: string): Promise<string> {
 }
 
 /**
- * Returns the embedding graph in the folder of `graphPath`: with the same type of weights, or else
- * the first one found.
+ * Returns the embedding graph in the folder of `graph`: with the same type of weights, or else the
+ * first one found.
  */
-async function findEmbedding(graphPath: string, dtype: string): Promise<string | undefined> {
-  for (const file of embeddingFilesOf(dtype)) {
-    const path = join(dirname(graphPath), file)
-    if ((await kindOf(path))?.isFile()) return path
+async function findEmbedding(files: ModelFiles, graph: string, dtype: string): Promise<string | undefined> {
+  for (const name of embeddingFilesOf(dtype)) {
+    const file = `${folderOf(graph)}${name}`
+    if (await files.find(file)) return file
   }
   return undefined
 }
@@ -154,11 +185,11 @@ export function embeddingFilesOf(dtype: string): string[] {
   )
 }
 
-/** Returns the graphs of a directory with a name of some dtype. */
-async function graphsIn(directory: string): Promise<{ file: string; dtype: string }[]> {
-  const files = dtypes.flatMap((dtype) => graphFilesOf(dtype))
-  const isFile = await Promise.all(files.map(async (file) => (await kindOf(join(directory, file)))?.isFile()))
-  return graphsAmong(files.filter((_, i) => isFile[i]))
+/** Returns the graphs of a model with a name of some dtype. */
+async function graphsIn(files: ModelFiles): Promise<{ file: string; dtype: string }[]> {
+  const names = dtypes.flatMap((dtype) => graphFilesOf(dtype))
+  const found = await Promise.all(names.map((file) => files.find(file)))
+  return graphsAmong(names.filter((_, i) => found[i]))
 }
 
 /** Returns those of `files` that are graphs of a known type of weights, with that type. */
@@ -194,28 +225,26 @@ export function maxBytesOf(file: string): number {
   return file.endsWith(".json") ? 2 ** 24 : Number.POSITIVE_INFINITY
 }
 
-/** Reads a file. Throws ModelError for a file that is too large, and errors of the file system. */
-async function readText(path: string): Promise<string> {
-  const most = maxBytesOf(basename(path))
-  const { size } = await stat(path)
-  if (size > most)
-    throw new ModelError(`${path}: ${size} bytes, above the limit of ${most}. Is it the right file?`)
-  return readFile(path, "utf8")
+/** Throws ModelError for a file of a model that is larger than any known. */
+export function checkSize(path: string, bytes: number): void {
+  const most = maxBytesOf(nameOf(path))
+  if (bytes > most)
+    throw new ModelError(`${path}: ${bytes} bytes, above the limit of ${most}. Is it the right file?`)
 }
 
-async function readJson(directory: string, name: string, needed: boolean): Promise<JsonObject> {
-  const path = join(directory, name)
-  let text: string
+async function readJson(files: ModelFiles, name: string, needed: boolean): Promise<JsonObject> {
+  const path = files.pathOf(name)
+  let text: string | undefined
   try {
-    text = await readText(path)
+    text = await files.read(name)
   } catch (cause) {
     if (cause instanceof ModelError) throw cause
-    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
-    if (isMissing && !needed) return {}
-    const way = isMissing
-      ? "is missing; a model directory needs it, unless a GGUF file or model.safetensors lies there"
-      : "cannot be read"
-    throw new ModelError(`${path}: ${way}`, { cause })
+    throw new ModelError(`${path}: cannot be read`, { cause })
+  }
+  if (text === undefined) {
+    if (!needed) return {}
+    const way = "a model directory needs it, unless a GGUF file or model.safetensors lies there"
+    throw new ModelError(`${path}: is missing; ${way}`)
   }
   try {
     const value: unknown = JSON.parse(text)
@@ -229,13 +258,13 @@ async function readJson(directory: string, name: string, needed: boolean): Promi
 /** Keys by which architectures name the number of their positions, the most common first. */
 const contextKeys = ["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "max_sequence_length"]
 
-function contextLengthOf(directory: string, config: JsonObject): number | undefined {
+function contextLengthOf(files: ModelFiles, config: JsonObject): number | undefined {
   const key = contextKeys.find((each) => config[each] !== undefined && config[each] !== null)
   if (key === undefined) return undefined
   const value = config[key]
   if (typeof value === "number" && Number.isInteger(value) && value > 0) return value
   throw new ModelError(
-    `${join(directory, "config.json")}: ${key} is ${JSON.stringify(value)}, not an integer > 0`,
+    `${files.pathOf("config.json")}: ${key} is ${JSON.stringify(value)}, not an integer > 0`,
   )
 }
 
@@ -299,20 +328,20 @@ export const templatesFolder = "additional_chat_templates"
  * Otherwise a string (`default`) or a list of named templates in the tokenizer's configuration,
  * otherwise `chat_template.json`, which models with vision have.
  */
-async function readChatTemplates(directory: string, config: JsonObject): Promise<Map<string, string>> {
+async function readChatTemplates(files: ModelFiles, config: JsonObject): Promise<Map<string, string>> {
   const templates = new Map<string, string>()
-  const path = join(directory, "chat_template.jinja")
-  if ((await kindOf(path))?.isFile()) templates.set("default", await readText(path))
-  const folder = join(directory, templatesFolder)
-  const inFolder = (await kindOf(folder))?.isDirectory() ? (await readdir(folder)).sort() : []
-  for (const file of inFolder.filter((each) => each.endsWith(".jinja"))) {
+  const file = "chat_template.jinja"
+  const own = (await files.find(file)) && (await files.read(file))
+  if (own !== undefined) templates.set("default", own)
+  const names = (await files.list(templatesFolder)).filter((each) => each.endsWith(".jinja"))
+  for (const name of [...names].sort()) {
     if (templates.size >= maxTemplates)
-      throw new ModelError(`${folder}: more than ${maxTemplates} chat templates`)
-    templates.set(basename(file, ".jinja"), await readText(join(folder, file)))
+      throw new ModelError(`${files.pathOf(templatesFolder)}: more than ${maxTemplates} chat templates`)
+    const text = await files.read(`${templatesFolder}/${name}`)
+    if (text !== undefined) templates.set(name.slice(0, -".jinja".length), text)
   }
   if (templates.size > 0) return templates
-  const listed =
-    config.chat_template ?? (await readJson(directory, "chat_template.json", false)).chat_template
+  const listed = config.chat_template ?? (await readJson(files, "chat_template.json", false)).chat_template
   if (typeof listed === "string") return new Map([["default", listed]])
   for (const each of Array.isArray(listed) ? listed : []) {
     if (isObject(each) && typeof each.name === "string" && typeof each.template === "string") {
@@ -320,8 +349,4 @@ async function readChatTemplates(directory: string, config: JsonObject): Promise
     }
   }
   return templates
-}
-
-async function kindOf(path: string) {
-  return stat(path).catch(() => undefined)
 }

@@ -6,15 +6,12 @@
  * A text is measured before it is encoded: if it has more bytes than the longest tokens of a whole
  * context could write, it cannot fit.
  */
-import { Worker } from "node:worker_threads"
+import type { Worker } from "node:worker_threads"
 import { onAbort } from "../aborts.ts"
 import { AbortError, ModelError, RequestError } from "../errors.ts"
-import { packageFile } from "../files.ts"
-import { type PackedError, unpackError } from "../guides/protocol.ts"
-import { maxHeapMb } from "../guides/threads.ts"
+import { maxHeapMb, type PackedError, unpackError } from "../guides/protocol.ts"
 import type { Message, TemplateOptions } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
-import { OutOfTimeError, within } from "./within.ts"
 
 /** The input of an encoding. */
 export type PromptText =
@@ -29,11 +26,15 @@ export type PromptText =
 
 export type PromptAnswer = { ids: readonly number[] } | { error: PackedError }
 
-export interface PromptThread {
-  readonly model: string
-  readonly dtype: string | undefined
-  /** Columns of the logits; undefined until they are known. */
-  readonly width: number | undefined
+/** Thrown by `within` when the time of the work is over. */
+export class OutOfTimeError extends Error {}
+
+/** Work outside of the engine's thread, and work in it that is ended when its time is over. */
+export interface PromptThreads {
+  /** Starts a thread. It answers `ready`, and for each text `begun` and the result. */
+  start(): Worker
+  /** Returns the result of `work`. Throws OutOfTimeError after `ms` milliseconds. */
+  within<Result>(ms: number, work: () => Result): Result
 }
 
 export interface PromptOptions {
@@ -41,8 +42,8 @@ export interface PromptOptions {
   readonly maxWaiting?: number
   readonly tokenizer: Tokenizer
   readonly contextLength: number
-  /** The thread's paths and options; null: everything is encoded in this thread. */
-  readonly thread: PromptThread | null
+  /** Null: everything is encoded in this thread, without a time limit. */
+  readonly threads: PromptThreads | null
   /**
    * Whether the tokenizer and the templates are the package's own, so that their time is known to
    * be linear in the text.
@@ -113,7 +114,7 @@ export class PromptEncoder {
     spent: PromptTime = { ms: 0 },
   ): Promise<readonly number[]> {
     const length = lengthOf(text)
-    const { contextLength, thread } = this.options
+    const { contextLength, threads } = this.options
     const bound = this.maxUnits
     // The exact number of tokens of a short text is soon known, since the text is encoded.
     if (length > Math.max(bound, shortLength)) {
@@ -128,8 +129,8 @@ export class PromptEncoder {
       )
     }
     if (spent.ms > this.options.promptMs) throw this.tooLong(text)
-    const ids = !thread || length <= shortLength ? this.encodeHere(text, spent) : null
-    if (ids !== null || !thread) return ids ?? []
+    const ids = !threads || length <= shortLength ? this.encodeHere(text, spent) : null
+    if (ids !== null || !threads) return ids ?? []
     if (this.isClosed) throw new AbortError()
     const { maxWaiting = defaultMaxWaiting } = this.options
     if (this.waiting.length >= maxWaiting) {
@@ -141,7 +142,7 @@ export class PromptEncoder {
       const job: Job = { text, spent, resolve, reject }
       callOff = onAbort(signal, () => this.drop(job, new AbortError("", { cause: signal?.reason })))
       this.waiting.push(job)
-      this.next(thread)
+      this.next(threads)
     })
     return encoded.finally(() => callOff())
   }
@@ -152,12 +153,13 @@ export class PromptEncoder {
    */
   wordEncoder(): (text: string) => number[] {
     const { tokenizer } = this.options
-    if (!this.isBounded) return tokenizer.encodePart
+    const { bounds } = this
+    if (!bounds) return tokenizer.encodePart
     let left = wordsMs
     return (text) => {
       const startedAt = performance.now()
       try {
-        return within(Math.max(1, Math.ceil(left)), () => tokenizer.encodePart(text))
+        return bounds.within(Math.max(1, Math.ceil(left)), () => tokenizer.encodePart(text))
       } catch (error) {
         if (!(error instanceof OutOfTimeError)) throw error
         const message = `the words of this request take more than ${wordsMs} ms to be tokenised: leave them out, or choose another model`
@@ -168,8 +170,9 @@ export class PromptEncoder {
     }
   }
 
-  private get isBounded(): boolean {
-    return this.options.thread !== null && !this.options.isKnown
+  /** What bounds the work in this thread; null if nothing has to. */
+  private get bounds(): PromptThreads | null {
+    return this.options.isKnown ? null : this.options.threads
   }
 
   /**
@@ -178,10 +181,11 @@ export class PromptEncoder {
    */
   private encodeHere(text: PromptText, spent: PromptTime): readonly number[] | null {
     const { tokenizer } = this.options
+    const { bounds } = this
     if (this.isSlow) return null
     const startedAt = performance.now()
     try {
-      return this.isBounded ? within(hereMs, () => encodeText(tokenizer, text)) : encodeText(tokenizer, text)
+      return bounds ? bounds.within(hereMs, () => encodeText(tokenizer, text)) : encodeText(tokenizer, text)
     } catch (error) {
       if (!(error instanceof OutOfTimeError)) throw error
       this.isSlow = true
@@ -198,16 +202,16 @@ export class PromptEncoder {
     await this.end()
   }
 
-  private next(thread: PromptThread): void {
+  private next(threads: PromptThreads): void {
     if (this.current || this.isClosed) return
     this.current = this.waiting.shift()
     if (!this.current) return
-    this.worker ??= this.start(thread)
+    this.worker ??= this.start(threads)
     this.worker.postMessage(this.current.text)
   }
 
-  private start(thread: PromptThread): Worker {
-    const worker = startThread(thread)
+  private start(threads: PromptThreads): Worker {
+    const worker = threads.start()
     worker.on("message", (answer: PromptAnswer | "ready" | "begun") => {
       if (worker !== this.worker || answer === "ready") return
       // The time counts from the start of the encoding, not from the start of the thread.
@@ -216,7 +220,7 @@ export class PromptEncoder {
         const left = this.options.promptMs - (this.current?.spent.ms ?? 0)
         this.timer = setTimeout(() => this.expire(), Math.max(1, left))
       } else
-        this.settle(thread, (job) =>
+        this.settle(threads, (job) =>
           "ids" in answer ? job.resolve(answer.ids) : job.reject(unpackError(answer.error)),
         )
     })
@@ -227,7 +231,7 @@ export class PromptEncoder {
         cause: error,
       })
       const isMemory = (error as NodeJS.ErrnoException).code === "ERR_WORKER_OUT_OF_MEMORY"
-      this.settle(thread, (job) => job.reject(isMemory ? tooLarge(job.text) : cause))
+      this.settle(threads, (job) => job.reject(isMemory ? tooLarge(job.text) : cause))
     }
     worker.on("error", lose)
     worker.on("exit", (code) => lose(new Error(`code ${code}`)))
@@ -235,7 +239,7 @@ export class PromptEncoder {
     return worker
   }
 
-  private settle(thread: PromptThread, how: (job: Job) => void): void {
+  private settle(threads: PromptThreads, how: (job: Job) => void): void {
     clearTimeout(this.timer)
     const job = this.current
     this.current = undefined
@@ -245,7 +249,7 @@ export class PromptEncoder {
       if (lengthOf(job.text) <= shortLength && ms < hereMs) this.isSlow = false
     }
     if (job) how(job)
-    this.next(thread)
+    this.next(threads)
   }
 
   private expire(): void {
@@ -269,8 +273,8 @@ export class PromptEncoder {
     this.waiting = this.waiting.filter((other) => other !== job)
     if (this.current !== job) return
     void this.end()
-    const { thread } = this.options
-    if (thread) this.settle(thread, () => {})
+    const { threads } = this.options
+    if (threads) this.settle(threads, () => {})
   }
 
   private async end(): Promise<void> {
@@ -279,16 +283,6 @@ export class PromptEncoder {
     clearTimeout(this.timer)
     await worker?.terminate()
   }
-}
-
-/** Starts the thread. It answers `ready`, and for each text `begun` and the result. @internal */
-export function startThread(thread: PromptThread): Worker {
-  return new Worker(packageFile("dist/runtime/prompt/worker.js"), {
-    workerData: thread,
-    // Flags of this process are not passed on, since a thread refuses some of them.
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
-  })
 }
 
 function tooLarge(text: PromptText): RequestError {

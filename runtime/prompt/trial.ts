@@ -7,9 +7,10 @@
 import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../errors.ts"
-import { maxHeapMb } from "../guides/threads.ts"
-import { startThread } from "./encoder.ts"
-import { OutOfTimeError, within } from "./within.ts"
+import { maxHeapMb } from "../guides/protocol.ts"
+import { OutOfTimeError } from "./encoder.ts"
+import { startThread } from "./thread.ts"
+import { within } from "./within.ts"
 
 /** Maximum milliseconds of the trial; a tokenizer of 200,000 tokens takes about 1,000. */
 const maxReadMs = 30_000

@@ -8,9 +8,7 @@
  * written entry by entry.
  */
 import { createContext, Script } from "node:vm"
-
-/** Thrown when the time of the work is over. */
-export class OutOfTimeError extends Error {}
+import { OutOfTimeError } from "./encoder.ts"
 
 const script = new Script("work()")
 const context = createContext({ work: undefined })

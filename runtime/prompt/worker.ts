@@ -5,9 +5,10 @@
 import { parentPort, workerData } from "node:worker_threads"
 import { parseVocabulary } from "../../mask/index.ts"
 import { packError } from "../guides/protocol.ts"
-import { readModelDirectory } from "../model/directory.ts"
+import { readModelDirectory } from "../model/folder.ts"
 import { Tokenizer } from "../model/tokenizer.ts"
-import { encodeText, type PromptAnswer, type PromptText, type PromptThread } from "./encoder.ts"
+import { encodeText, type PromptAnswer, type PromptText } from "./encoder.ts"
+import type { PromptThread } from "./thread.ts"
 
 const port = parentPort!
 const { model, dtype, width } = workerData as PromptThread

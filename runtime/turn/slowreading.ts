@@ -6,9 +6,8 @@ import { Worker } from "node:worker_threads"
 import type { ReadTurn } from "../../grammar/tags/styles/read/events.ts"
 import { ModelError } from "../errors.ts"
 import { packageFile } from "../files.ts"
-import { type PackedError, unpackError } from "../guides/protocol.ts"
-import { maxHeapMb } from "../guides/threads.ts"
-import { readWhole, type WholeText } from "./wholereading.ts"
+import { maxHeapMb, type PackedError, unpackError } from "../guides/protocol.ts"
+import type { ApartReading, WholeText } from "./wholereading.ts"
 
 export type SlowAnswer = { readonly read: ReadTurn } | { readonly error: PackedError }
 
@@ -17,23 +16,16 @@ const maxReadMs = 10_000
 /** Maximum number of turns that are read at once. */
 const maxThreads = 2
 
-export class SlowReading {
-  private readonly hasThreads: boolean
+export class SlowReading implements ApartReading {
   private readonly workers = new Set<Worker>()
   private readonly waiting: (() => void)[] = []
   private running = 0
   private isClosed = false
 
-  /** `hasThreads`: if false, turns are read in this thread. */
-  constructor(hasThreads: boolean) {
-    this.hasThreads = hasThreads
-  }
-
   /**
    * Reads a turn. Rejects with the error of the reading, and with ModelError if it takes too long.
    */
   async read(text: WholeText): Promise<ReadTurn> {
-    if (!this.hasThreads) return readWhole(text)
     if (this.running === maxThreads) await new Promise<void>((resolve) => this.waiting.push(resolve))
     else this.running++
     try {

@@ -5,7 +5,6 @@
  * sends all of its files itself, so the page works without a network, and its policy forbids the
  * browser to load anything from elsewhere. References are relative, so a proxy may add a prefix.
  */
-import { packageFile } from "../../runtime/index.ts"
 import { Refusal } from "../errors.ts"
 import { quote } from "../http/quote.ts"
 
@@ -56,7 +55,11 @@ export async function docsFile(name: string): Promise<Response> {
   const type = pageFiles[name]
   if (name === "page.js") return reply(script, type)
   try {
-    const { readFile } = await import("node:fs/promises")
+    // Loaded here, since a browser has no files.
+    const [{ readFile }, { packageFile }] = await Promise.all([
+      import("node:fs/promises"),
+      import("../../runtime/files.ts"),
+    ])
     return reply(await readFile(packageFile(`dist/server/openapi/page/${name}`)), type)
   } catch {
     const hint = "Run npm run build; /openapi.json needs no build"

@@ -3,7 +3,7 @@
  * quantised activations depend on them, then a token a run; present is past.
  */
 import { InferenceSession, Tensor } from "onnxruntime-node"
-import { readModelDirectory } from "../../runtime/model/directory.ts"
+import { readModelDirectory } from "../../runtime/model/folder.ts"
 import { halfToFloat, makeArray } from "../../runtime/model/ort/graph.ts"
 import { readSignature, type ValueInfo } from "../../runtime/model/ort/signature.ts"
 

@@ -4,6 +4,13 @@
  * (onnx.proto3; the numbers are its field numbers.)
  */
 
+import { concatenate } from "../../../grammar/bytes.ts"
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
+const viewOf = ({ buffer, byteOffset, length }: Uint8Array) => new DataView(buffer, byteOffset, length)
+
 /**
  * A field of a message: its bytes are those from `start` to `end`, or its number is `value`; its
  * tag is at offset `at`.
@@ -88,7 +95,7 @@ export interface OnnxGraph {
 
 /** Reads a graph. Throws RangeError if the bytes are not an ONNX model. */
 export function readGraph(bytes: Uint8Array): OnnxGraph {
-  const text = ({ start, end }: Field): string => Buffer.from(bytes.subarray(start, end)).toString()
+  const text = ({ start, end }: Field): string => textOf(bytes.subarray(start, end))
   const inside = ({ start, end }: Field): Field[] => [...fieldsOf(bytes, start, end)]
   const nodes: OnnxNode[] = []
   const inputs: OnnxValue[] = []
@@ -170,8 +177,8 @@ export function numberOf(attribute: Uint8Array): {
   let name = ""
   let value: number | undefined
   for (const { number, start, end, value: int } of fieldsOf(attribute)) {
-    if (number === 1) name = Buffer.from(attribute.subarray(start, end)).toString()
-    if (number === 2) value = Buffer.from(attribute.subarray(start, end)).readFloatLE()
+    if (number === 1) name = textOf(attribute.subarray(start, end))
+    if (number === 2) value = viewOf(attribute.subarray(start, end)).getFloat32(0, true)
     if (number === 3) value = int
   }
   return { name, value }
@@ -251,7 +258,7 @@ export function writeModel(
   opsets: Readonly<Record<string, number>>,
   producer: string,
 ): Uint8Array {
-  return Buffer.concat([
+  return concatenate([
     number(1, 10), // version of the file format; it came with opset 21
     text(2, producer),
     message(7, [...graphParts(graph), text(2, graph.name)]),
@@ -304,9 +311,9 @@ function attributeParts(attribute: Exclude<OnnxAttribute, Uint8Array>): Uint8Arr
   const name = text(1, attribute.name)
   if ("int" in attribute) return [name, number(3, attribute.int), number(20, 2)]
   if ("float" in attribute) {
-    const bytes = Buffer.alloc(4)
-    bytes.writeFloatLE(attribute.float)
-    return [name, Buffer.concat([varint(8 * 2 + 5), bytes]), number(20, 1)]
+    const bytes = new Uint8Array(4)
+    viewOf(bytes).setFloat32(0, attribute.float, true)
+    return [name, concatenate([varint(8 * 2 + 5), bytes]), number(20, 1)]
   }
   if ("text" in attribute) return [name, text(4, attribute.text), number(20, 3)]
   if ("ints" in attribute) return [name, ...attribute.ints.map((each) => number(8, each)), number(20, 7)]
@@ -320,17 +327,17 @@ function valueInfo({ name, type, dims }: OnnxValue): Uint8Array[] {
 }
 
 function number(field: number, value: number): Uint8Array {
-  return Buffer.concat([varint(8 * field), varint(value)])
+  return concatenate([varint(8 * field), varint(value)])
 }
 
 function text(field: number, value: string): Uint8Array {
-  return message(field, [Buffer.from(value)])
+  return message(field, [encoder.encode(value)])
 }
 
 /** Returns the field `number`, a message of these parts. */
 export function message(field: number, parts: readonly Uint8Array[]): Uint8Array {
-  const inside = Buffer.concat(parts)
-  return Buffer.concat([varint(8 * field + 2), varint(inside.length), inside])
+  const inside = concatenate(parts)
+  return concatenate([varint(8 * field + 2), varint(inside.length), inside])
 }
 
 /** A negative number takes ten bytes: its two's complement in 64 bits. */

@@ -14,6 +14,7 @@
  * same length.
  */
 
+import { concatenate } from "../../../grammar/bytes.ts"
 import { freshName, headInput, isTokenwise, keepInputs, keptName, placesName, presentName } from "./names.ts"
 import {
   type OnnxGraph,
@@ -79,7 +80,7 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
   if (nodes.length === 0 && !steps) return null
   const parts = [model, writeGraph({ nodes, inputs, outputs })]
   if (steps) parts.splice(0, 1, ...withoutNodes(model, steps.replaced), writeGraph(steps.added))
-  return Buffer.concat(parts)
+  return concatenate(parts)
 }
 
 /**

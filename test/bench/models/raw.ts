@@ -3,7 +3,7 @@
  * shortest. Nothing is masked or reused.
  */
 import { InferenceSession, Tensor } from "onnxruntime-node"
-import { readModelDirectory } from "../../../runtime/model/directory.ts"
+import { readModelDirectory } from "../../../runtime/model/folder.ts"
 import { makeArray } from "../../../runtime/model/ort/graph.ts"
 import { readSignature, type ValueInfo } from "../../../runtime/model/ort/signature.ts"
 import { readTokenizer } from "../../../server/cli/vocabulary.ts"

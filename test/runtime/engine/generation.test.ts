@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import { Generation } from "../../../runtime/engine/generation.ts"
 import type { GenerationEvent, Sequence } from "../../../runtime/engine/sequence.ts"
-import { SlowReading } from "../../../runtime/turn/slowreading.ts"
+import { readingHere } from "../../../runtime/turn/wholereading.ts"
 import type { TokenLogprobs } from "../../../sampler/index.ts"
 
 function generationOf(count: number): Generation {
@@ -13,7 +13,7 @@ function generationOf(count: number): Generation {
     turn: null,
     fields: false,
     confidence: false,
-    slowReading: new SlowReading(false),
+    slowReading: readingHere,
     bytesOf: () => 1,
     endName: () => undefined,
     endNames: [],

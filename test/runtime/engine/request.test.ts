@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { parseVocabulary } from "../../../mask/tokenizers/tokenizerjson.ts"
 import { type GenerateOptions, type Prompt, readRequest } from "../../../runtime/engine/request.ts"
-import { readModelDirectory } from "../../../runtime/model/directory.ts"
+import { readModelDirectory } from "../../../runtime/model/folder.ts"
 import { Tokenizer } from "../../../runtime/model/tokenizer.ts"
 import { PromptEncoder } from "../../../runtime/prompt/encoder.ts"
 import { readConstraint } from "../../../runtime/schema.ts"
@@ -16,7 +16,7 @@ const tokenizer = new Tokenizer(
   directory,
   parseVocabulary(tokenizerJson, tokenizerConfig, { width: 261, endIds }),
 )
-const prompts = new PromptEncoder({ tokenizer, contextLength: 20, thread: null, promptMs: 1_000 })
+const prompts = new PromptEncoder({ tokenizer, contextLength: 20, threads: null, promptMs: 1_000 })
 const style = { style: "hermes", reasoning: null }
 const read = (prompt: Prompt, options: GenerateOptions = {}) =>
   readRequest(prompt, options, { tokenizer, prompts, contextLength: 20, seed: 77n, maxDraftTokens: 0, style })

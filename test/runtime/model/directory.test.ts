@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ModelError } from "../../../runtime/errors.ts"
 import { packageFile } from "../../../runtime/files.ts"
-import { readModelDirectory } from "../../../runtime/model/directory.ts"
+import { readModelDirectory } from "../../../runtime/model/folder.ts"
 import { writeTinyModel } from "../../support/onnx.ts"
 
 const make = (options = {}) => writeTinyModel(mkdtempSync(join(tmpdir(), "model-")), options)

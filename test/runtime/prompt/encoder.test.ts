@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { parseVocabulary } from "../../../mask/tokenizers/tokenizerjson.ts"
-import { readModelDirectory } from "../../../runtime/model/directory.ts"
+import { readModelDirectory } from "../../../runtime/model/folder.ts"
 import { Tokenizer } from "../../../runtime/model/tokenizer.ts"
 import { PromptEncoder } from "../../../runtime/prompt/encoder.ts"
 import { writeTinyModel } from "../../support/onnx.ts"
@@ -16,7 +16,7 @@ const tokenizer = new Tokenizer(
 )
 
 test("the prompts of one request have the time of one", async () => {
-  const prompts = new PromptEncoder({ tokenizer, contextLength: 20, thread: null, promptMs: 1_000 })
+  const prompts = new PromptEncoder({ tokenizer, contextLength: 20, threads: null, promptMs: 1_000 })
   const spent = { ms: 0 }
   expect(await prompts.encode({ kind: "raw", text: "ab" }, undefined, spent)).toEqual([97, 98])
   expect(spent.ms).toBeGreaterThan(0)

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { type Engine, ModelError, open, RequestError } from "../../../runtime/index.ts"
+import { OutOfTimeError } from "../../../runtime/prompt/encoder.ts"
 import { tryTokenizer } from "../../../runtime/prompt/trial.ts"
-import { OutOfTimeError, within } from "../../../runtime/prompt/within.ts"
+import { within } from "../../../runtime/prompt/within.ts"
 import { type TinyOptions, writeTinyModel } from "../../support/onnx.ts"
 
 const promptMs = 1_500

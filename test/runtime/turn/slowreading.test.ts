@@ -70,7 +70,7 @@ test("a slow schema is given up soon, and what it says is said when the text has
   said.push(...reading.end(undefined, true))
   expect(reading.isSlow).toBe(true)
   const late = reading.complete(
-    await new SlowReading(true).read({ turn, text, end: undefined, endNames: [] }),
+    await new SlowReading().read({ turn, text, end: undefined, endNames: [] }),
     true,
   )
   expect([...said, ...late].map(({ tokens: _, ...piece }) => piece)).toEqual([
@@ -82,7 +82,7 @@ test("a slow schema is given up soon, and what it says is said when the text has
 })
 
 test("a turn that cannot be read is told with its reason, and threads end with the engine", async () => {
-  const slowReading = new SlowReading(true)
+  const slowReading = new SlowReading()
   const turn = { style: "qwen_xml", tools: [call], tool_choice: "required", reasoning: null }
   await expect(
     slowReading.read({ turn, text: "<tool_call>\n<function=no>\n", end: undefined, endNames: [] }),
