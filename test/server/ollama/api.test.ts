@@ -281,8 +281,24 @@ describe("a model that thinks", () => {
   })
 })
 
-/** The shapes that Open WebUI 0.6 sends to a connection of Ollama's kind. */
+/** The bodies that Open WebUI 0.12.4 makes for a connection of Ollama's kind. */
 describe("Open WebUI", () => {
+  const model = "m:latest"
+  const title = {
+    type: "object",
+    properties: { title: { type: "string", maxLength: 5 } },
+    required: ["title"],
+    additionalProperties: false,
+  }
+  const weather = {
+    type: "function",
+    function: {
+      name: "get_weather",
+      description: "Weather",
+      parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    },
+  }
+
   test("lists models with a key or without, and asks for the version", async () => {
     const headers = { "content-type": "application/json", authorization: "Bearer " }
     for (const path of ["/api/tags", "/api/ps", "/api/version"]) {
@@ -295,24 +311,52 @@ describe("Open WebUI", () => {
     expect(tags.models.map(({ model }) => model)).toEqual(["tokenrail-embedded:latest", "m:latest"])
   })
 
-  test("chats with options of the loader, keep_alive and a stream", async () => {
+  test("chats with every parameter that its settings have", async () => {
+    const sampling = {
+      ...{ temperature: 0.8, top_p: 0.9, seed: 7, mirostat: 0, mirostat_eta: 0.1, mirostat_tau: 5 },
+      ...{ repeat_last_n: 64, top_k: 40, min_p: 0, repeat_penalty: 1.1 },
+      ...{ presence_penalty: 0, frequency_penalty: 0, stop: ["###", "\n\n"], num_predict: 12 },
+    }
+    const loading = { num_ctx: 2048, num_batch: 512, num_keep: 24, num_gpu: 0 }
+    const memory = { use_mmap: true, use_mlock: false, num_thread: 2 }
     const response = await post("/api/chat", {
-      model: "tokenrail-embedded:latest",
-      messages: [{ role: "system", content: "You are helpful." }, ...messages],
-      options: {
-        temperature: 0.8,
-        num_ctx: 2048,
-        num_predict: 5,
-        use_mmap: true,
-        num_thread: 2,
-        stop: ["###"],
-      },
-      stream: true,
-      keep_alive: "5m",
+      ...{ model, messages, stream: true, keep_alive: -1, think: false },
+      options: { ...sampling, ...loading, ...memory },
     })
-    expect(response.headers.get("x-tokenrail-ignored")).toBe(
-      "options.num_ctx, options.use_mmap, options.num_thread",
-    )
+    const ignored = Object.keys({ ...loading, ...memory }).map((name) => `options.${name}`)
+    expect(response.headers.get("x-tokenrail-ignored")).toBe(ignored.join(", "))
     expect((await linesOf(response)).at(-1)).toMatchObject({ done: true })
+  })
+
+  test("continues after a call, with the format of its settings", async () => {
+    const call = { index: 0, id: "call_1", function: { name: "get_weather", arguments: { city: "Bern" } } }
+    const history = [
+      { role: "system", content: "You help." },
+      ...messages,
+      { role: "assistant", tool_calls: [call], content: "" },
+      { role: "tool", content: "12 degrees", tool_call_id: "call_1" },
+    ]
+    const options = { temperature: 0.5, num_predict: 12, seed: 1 }
+    const format = { type: "object" }
+    const response = await post("/api/chat", {
+      ...{ model, messages: history, stream: true, tools: [weather], options, format, keep_alive: "5m" },
+    })
+    expect(response.status).toBe(200)
+    expect((await linesOf(response)).at(-1)).toMatchObject({ done: true })
+  })
+
+  test("asks for a title by a schema", async () => {
+    const response = await post("/api/chat", {
+      ...{ model, messages, stream: false, options: { stop: ["x"], num_predict: 12 }, format: title },
+      metadata: { task: "title_generation" },
+    })
+    const { message } = (await response.json()) as { message: { content: string } }
+    expect(JSON.parse(message.content)).toEqual({ title: expect.any(String) })
+  })
+
+  test("unloads a model and asks what it is", async () => {
+    const unloaded = await post("/api/generate", { model, keep_alive: 0, prompt: "" })
+    expect(await unloaded.json()).toMatchObject({ response: "", done: true })
+    expect((await post("/api/show", { model })).status).toBe(200)
   })
 })
