@@ -7,42 +7,36 @@
  */
 
 import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
-import { logitsOf } from "../../sampler/sampler.ts"
+import { onHost, type StepLogits } from "../model/logits.ts"
 import { isNearTie } from "../speculation/neartie.ts"
 import type { Sequence } from "./sequence.ts"
 
 /** A row to be drawn; the sequence's mask is filled. */
 export interface DrawRow {
   readonly sequence: Sequence
-  /** Logits of the batch. Shape [R, V]; `logitsRow` is the index of this row. */
-  readonly logits: Float32Array
+  /** Logits of the batch; `logitsRow` is the index of this row. */
+  readonly logits: StepLogits
   readonly logitsRow: number
   readonly isPlain: boolean
   /** The draft token at this position, if it is judged by ratio instead of drawn. */
   readonly judged?: SampleRow["judged"]
 }
 
-export interface DrawOptions {
-  /** V, the columns of the logits. */
-  readonly width: number
-  /** How much the logits of rows that are not plain may differ from the plain ones. */
-  readonly rounding: number
-}
-
 /**
  * Returns one result for each of `rows`: undefined if only plain logits can decide, or the error if
- * the row failed.
+ * the row failed. `rounding` bounds how much the logits of rows that are not plain may differ from
+ * the plain ones.
  */
 export async function drawTokens(
   sampler: Sampler,
   rows: readonly DrawRow[],
-  options: DrawOptions,
+  rounding: number,
 ): Promise<(SampleResult | Error | undefined)[]> {
   const results = new Map<DrawRow, SampleResult | Error | undefined>()
-  for (const row of rows) if (row.sequence.options.take) results.set(row, taken(row, options))
+  for (const row of rows) if (row.sequence.options.take) results.set(row, await taken(row))
   const drawn = rows.filter((row) => !results.has(row))
   for (const own of groupsOf(drawn)) {
-    const found = await drawTogether(sampler, own, options)
+    const found = await drawTogether(sampler, own, rounding)
     for (const [index, row] of own.entries()) results.set(row, found[index])
   }
   return rows.map((row) => results.get(row))
@@ -63,9 +57,9 @@ function groupsOf(rows: readonly DrawRow[]): DrawRow[][] {
 }
 
 /** Returns the result of a row whose token a `take` function chooses. */
-function taken(row: DrawRow, { width }: DrawOptions): SampleResult | Error {
+async function taken(row: DrawRow): Promise<SampleResult | Error> {
   try {
-    return row.sequence.options.take!(logitsOf(row.logits, width, row.logitsRow), sampleRow(row))
+    return row.sequence.options.take!(await row.logits.row(row.logitsRow), sampleRow(row))
   } catch (error) {
     return error as Error
   }
@@ -74,22 +68,27 @@ function taken(row: DrawRow, { width }: DrawOptions): SampleResult | Error {
 async function drawTogether(
   sampler: Sampler,
   rows: readonly DrawRow[],
-  options: DrawOptions,
+  rounding: number,
 ): Promise<readonly (SampleResult | Error | undefined)[]> {
   try {
     const samples = rows.map(sampleRow)
-    const drawn = await sampler.sample(rows[0].logits, options.width, samples)
-    return rows.map((row, index) => (isDoubtful(row, samples[index], options) ? undefined : drawn[index]))
+    const { logits } = rows[0]
+    const drawn = await sampler.sample(await onHost(logits), logits.width, samples)
+    const results: (SampleResult | undefined)[] = []
+    for (const [index, row] of rows.entries()) {
+      results.push((await isDoubtful(row, samples[index], rounding)) ? undefined : drawn[index])
+    }
+    return results
   } catch (error) {
     if (rows.length === 1) return [error as Error]
     const alone: (SampleResult | Error | undefined)[] = []
-    for (const row of rows) alone.push(...(await drawTogether(sampler, [row], options)))
+    for (const row of rows) alone.push(...(await drawTogether(sampler, [row], rounding)))
     return alone
   }
 }
 
-function isDoubtful(row: DrawRow, sample: SampleRow, { width, rounding }: DrawOptions): boolean {
-  return !row.isPlain && isNearTie(logitsOf(row.logits, width, row.logitsRow), sample, rounding)
+async function isDoubtful(row: DrawRow, sample: SampleRow, rounding: number): Promise<boolean> {
+  return !row.isPlain && isNearTie(await row.logits.row(row.logitsRow), sample, rounding)
 }
 
 function sampleRow({ sequence, logitsRow, judged }: DrawRow): SampleRow {

@@ -7,6 +7,7 @@
  */
 
 import { describeRow } from "../../sampler/logprobs.ts"
+import type { StepLogits } from "../model/logits.ts"
 import type { BatchEntry } from "./scheduler.ts"
 
 /** Maximum milliseconds without a turn for the event loop. */
@@ -14,13 +15,11 @@ const turnMs = 8
 
 /**
  * Appends to `promptLogprobs` of the sequence the log-probabilities that the rows of its feed
- * contain. The logits have shape [R, V], V = `width`. Returns early if the sequence ends. Throws if
- * the logits are not numbers.
+ * contain. Returns early if the sequence ends. Throws if the logits are not numbers.
  */
 export async function readPromptRows(
   { sequence, feed, promptRow }: BatchEntry,
-  logits: Float32Array,
-  width: number,
+  logits: StepLogits,
 ): Promise<void> {
   const { options, promptCount, promptLogprobs, tokens } = sequence
   const params = { ...options.params, logprobs: options.promptLogprobs ?? 0 }
@@ -31,9 +30,7 @@ export async function readPromptRows(
     const position = feed.start + index + 1
     if (position >= promptCount) return
     if (position < promptLogprobs.length) continue
-    const row = promptRow + index
-    const values = logits.subarray(row * width, (row + 1) * width)
-    const judged = describeRow(values, tokens[position], params)
+    const judged = describeRow(await logits.row(promptRow + index), tokens[position], params)
     if (Number.isNaN(judged.logprob)) throw new Error("model_output: the model's logits are not numbers")
     promptLogprobs.push(judged)
     if (performance.now() - since < turnMs) continue

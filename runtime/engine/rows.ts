@@ -14,11 +14,11 @@ import type { Vocabulary } from "../../mask/vocabulary.ts"
 import type { SampleResult, Sampler } from "../../sampler/index.ts"
 import { certaintyOf, describeForced } from "../../sampler/logprobs.ts"
 import { overruledBans } from "../../sampler/penalties.ts"
-import { logitsOf } from "../../sampler/sampler.ts"
 import { RequestError } from "../errors.ts"
 import type { Certainty } from "../fields/certainty.ts"
 import { type Awaited, type GuideHost, hasArrived } from "../guides/guide.ts"
 import { isMisfit, type Misfit, type Outlook, type RunStep, type Verdict } from "../guides/walk.ts"
+import type { StepLogits } from "../model/logits.ts"
 import { draftFrom, guessedDraft, noDraft } from "../speculation/draft.ts"
 import type { Speculator } from "../speculation/speculator.ts"
 import { type DrawRow, drawTokens } from "./drawing.ts"
@@ -43,8 +43,8 @@ export interface RowParts {
  */
 export interface Cursor {
   readonly entry: BatchEntry
-  /** Logits of the batch. Shape [R, V]. */
-  readonly logits: Float32Array
+  /** Logits of the batch. */
+  readonly logits: StepLogits
   /** The drawn token, while it waits for its verdict. */
   result: (SampleResult & { status: "ok" }) | undefined
   /** How sure the model was of the drawn token, if requested. */
@@ -97,7 +97,7 @@ export class Rows {
    */
   async draw(
     batch: readonly BatchEntry[],
-    logits: Float32Array,
+    logits: StepLogits,
     forwardMs: number,
   ): Promise<readonly Cursor[]> {
     this.lateMs = Math.min(maxLateMs, Math.max(minLateMs, lateShare * forwardMs))
@@ -274,12 +274,10 @@ export class Rows {
   /** Draws one token per row. Returns the rows that got one. */
   private async sample(cursors: readonly Cursor[]): Promise<readonly Cursor[]> {
     if (cursors.length === 0) return cursors
-    const { sampler, vocabulary } = this.parts
-    const results = await drawTokens(sampler, cursors.map(toDrawRow), {
-      width: vocabulary.width,
-      rounding: this.rounding,
-    })
-    return cursors.filter((cursor, index) => this.isDrawn(cursor, results[index]))
+    const results = await drawTokens(this.parts.sampler, cursors.map(toDrawRow), this.rounding)
+    const drawn = cursors.filter((cursor, index) => this.isDrawn(cursor, results[index]))
+    for (const cursor of drawn) if (cursor.entry.sequence.options.confidence) await addCertainty(cursor)
+    return drawn
   }
 
   /**
@@ -316,15 +314,6 @@ export class Rows {
       )
     } else {
       cursor.result = result as SampleResult & { status: "ok" }
-      if (sequence.options.confidence) {
-        const row = logitsOf(
-          cursor.logits,
-          this.parts.vocabulary.width,
-          cursor.entry.logitsRow + cursor.taken,
-        )
-        cursor.certainty = certaintyOf(row, sequence.mask, result.token)
-        sequence.options.watch?.(row, sequence.mask, result.token, sequence.tokens)
-      }
       return true
     }
     return false
@@ -449,11 +438,10 @@ export class Rows {
    */
   private setAside(cursor: Cursor): void {
     const { entry, logits, taken, result, redraws, waitsSince } = cursor
-    const { width } = this.parts.vocabulary
     const row = entry.logitsRow + taken
     const draft = draftFrom(entry.draft, taken)
     const end = row + 1 + draft.tokens.length
-    const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.slice(row * width, end * width))
+    const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.keep(row, end))
     kept.result = result
     kept.certainty = cursor.certainty
     kept.redraws = redraws
@@ -466,11 +454,20 @@ export class Rows {
 /** The verdict that is assumed for a token after which the text cannot be complete. */
 const presumed: Verdict = { isAccepting: false, isExhausted: false }
 
-function makeCursor(entry: BatchEntry, logits: Float32Array): Cursor {
+function makeCursor(entry: BatchEntry, logits: StepLogits): Cursor {
   return {
     ...{ entry, logits, result: undefined, certainty: undefined, redraws: 0, taken: 0, accepted: 0 },
     ...{ waitsSince: 0, isRepeated: false },
   }
+}
+
+/** Records how sure the model was of the drawn token. */
+async function addCertainty(cursor: Cursor): Promise<void> {
+  const { entry, logits, taken, result } = cursor
+  const { mask, options, tokens } = entry.sequence
+  const row = await logits.row(entry.logitsRow + taken)
+  cursor.certainty = certaintyOf(row, mask, result!.token)
+  options.watch?.(row, mask, result!.token, tokens)
 }
 
 /**

@@ -7,6 +7,7 @@
  */
 
 import type { GuideHost } from "../guides/guide.ts"
+import type { StepLogits } from "../model/logits.ts"
 import type { Model } from "../model/model.ts"
 import { noDraft } from "../speculation/draft.ts"
 import { StepCosts } from "../speculation/draftcost.ts"
@@ -67,6 +68,7 @@ export class Stepper {
     for (const entry of batch) if (entry.promptRow >= 0) await this.readPrompt(entry, logits)
     this.rows.outreach = this.outreach()
     const cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
+    logits.release()
     if (batch.some(({ sequence }) => sequence.options.speculation))
       this.countDrafts(batch, cursors, performance.now() - begunAt)
     ms.sample += performance.now() - arrivedAt
@@ -79,7 +81,7 @@ export class Stepper {
    * of its sequences caused the failure, so each of them is computed again alone. Throws if the
    * model's thread has ended.
    */
-  private async forward(batch: readonly BatchEntry[]): Promise<Float32Array | undefined> {
+  private async forward(batch: readonly BatchEntry[]): Promise<StepLogits | undefined> {
     const { model } = this.parts
     const forward = model.forward(batch.map(({ feed }) => feed))
     const isDone = forward.then(
@@ -103,10 +105,10 @@ export class Stepper {
   }
 
   /** Reads the log-probabilities of the prompt, which may be all that was requested. */
-  private async readPrompt(entry: BatchEntry, logits: Float32Array): Promise<void> {
+  private async readPrompt(entry: BatchEntry, logits: StepLogits): Promise<void> {
     const { sequence } = entry
     try {
-      await readPromptRows(entry, logits, this.parts.vocabulary.width)
+      await readPromptRows(entry, logits)
       if (sequence.options.maxTokens === 0 && !sequence.wantsPromptRows) this.end(sequence, "length", null)
     } catch (error) {
       this.fail(sequence, error as Error)

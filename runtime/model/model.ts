@@ -8,6 +8,8 @@
  * or on the time. Another cut changes them by rounding.
  */
 
+import type { StepLogits } from "./logits.ts"
+
 export interface Feed {
   readonly slot: number
   /** Number of tokens of the slot that are kept; the new ones follow them. */
@@ -66,11 +68,11 @@ export interface Model {
   /** The device and the way in which the model runs, for the log. */
   readonly description: string
   /**
-   * Returns the requested logits, R rows in the order of the feeds. Shape [R, V], row-major. At
-   * most one feed per slot, and one call at a time. Throws ModelError; the slots of the batch are
-   * then empty.
+   * Returns the requested logits, R rows in the order of the feeds; they can be read until the next
+   * call. At most one feed per slot, and one call at a time. Throws ModelError; the slots of the
+   * batch are then empty.
    */
-  forward(feeds: readonly Feed[]): Promise<Float32Array>
+  forward(feeds: readonly Feed[]): Promise<StepLogits>
   /**
    * Time of the last answer, as performance.now() of this thread: when the last logits were ready,
    * even if another thread computed them, or when the model's thread was last restarted.

@@ -13,6 +13,7 @@ import type { Vocabulary } from "../../mask/index.ts"
 import { type DraftLaw, drawDraft, type Proposal, type SampleRow, type Sampler } from "../../sampler/index.ts"
 import { isLegal, type Sequence } from "../engine/sequence.ts"
 import type { GuideHost } from "../guides/guide.ts"
+import { onHost } from "../model/logits.ts"
 import type { Feed, Model } from "../model/model.ts"
 import type { Drafter, DraftWish } from "./speculation.ts"
 import { probeMs } from "./speculator.ts"
@@ -137,7 +138,7 @@ export class ModelDrafter implements Drafter {
 
   private async run(feeds: readonly Feed[]): Promise<Float32Array> {
     try {
-      return await this.model.forward(feeds)
+      return await onHost(await this.model.forward(feeds))
     } catch (error) {
       for (const { slot } of feeds) this.held[slot] = []
       throw error

@@ -11,6 +11,7 @@
 import { checkOptions, type Fields } from "../../grammar/options.ts"
 import { NgramProposer } from "../../sampler/index.ts"
 import { ModelError } from "../errors.ts"
+import { onHost } from "../model/logits.ts"
 import type { Feed, Model } from "../model/model.ts"
 import { type Drafter, maxProposed, ProposerDrafter, type SpeculationOptions } from "./speculation.ts"
 
@@ -148,7 +149,7 @@ async function probeRounding(model: Model, tokens: number): Promise<{ rounding: 
     const rows = new Map<number, Float32Array>()
     for (let start = 0; start < ids.length; start += size) {
       const feed = { slot: 0, start, tokens: ids.slice(start, start + size), logitsCount: 1 }
-      const logits = (await model.forward([feed])).slice()
+      const logits = (await onHost(await model.forward([feed]))).slice()
       rows.set(start + feed.tokens.length, logits)
       for (const value of logits) scale = Math.max(scale, Math.abs(value))
     }

@@ -10,6 +10,7 @@
 import { Worker } from "node:worker_threads"
 import { ModelError } from "../../errors.ts"
 import { packageFile } from "../../files.ts"
+import { hostLogits, type StepLogits } from "../logits.ts"
 import type { Feed, Model, ModelWork } from "../model.ts"
 import { Gate } from "./gate.ts"
 import { muteTelemetry } from "./installed.ts"
@@ -167,7 +168,7 @@ class OrtClient implements Model {
     this.isLoaded = true
   }
 
-  async forward(feeds: readonly Feed[]): Promise<Float32Array> {
+  async forward(feeds: readonly Feed[]): Promise<StepLogits> {
     if (this.restart) await this.restart
     if (this.death) throw this.death
     if (this.waiting) throw new Error("internal: the model runs one batch at a time")
@@ -186,7 +187,7 @@ class OrtClient implements Model {
     this.reuse = answer.buffer
     this.workOfWorker = answer.work
     this.answeredAt = performance.now() - Number(process.hrtime.bigint() - answer.at) / 1e6
-    return new Float32Array(answer.buffer, 0, answer.length)
+    return hostLogits(new Float32Array(answer.buffer, 0, answer.length), this.width)
   }
 
   async close(): Promise<void> {

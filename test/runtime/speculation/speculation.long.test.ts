@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { ModelError } from "../../../runtime/errors.ts"
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
+import { hostLogits } from "../../../runtime/model/logits.ts"
 import type { Model } from "../../../runtime/model/model.ts"
 import { type OpenOptions, open } from "../../../runtime/open.ts"
 import { openSpeculator } from "../../../runtime/speculation/speculator.ts"
@@ -326,7 +327,8 @@ describe("refused", () => {
   })
 
   test("a model whose logits depend on what runs beside them", async () => {
-    const forward: Model["forward"] = async ([{ tokens }]) => Float32Array.of(9, tokens.length, 0, 0)
+    const forward: Model["forward"] = async ([{ tokens }]) =>
+      hostLogits(Float32Array.of(9, tokens.length, 0, 0), 4)
     await expect(openFake({ canRewind: true, forward })).rejects.toThrow(
       /logits change by 4.0 of 9.0 when several tokens run at once/,
     )
