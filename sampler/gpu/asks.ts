@@ -43,6 +43,16 @@ export interface Ask {
   readonly judged?: { readonly token: number; readonly law: DraftLaw; readonly key: RowKey }
 }
 
+/** Asks as the device reads them. */
+export interface PackedAsks {
+  readonly count: number
+  readonly hasJudged: boolean
+  /** The records, then the lists. */
+  readonly words: Uint32Array<ArrayBuffer>
+  /** Number of words of all answers. */
+  readonly answerWords: number
+}
+
 /** The answer to one ask, decoded from the words that the device wrote. */
 export interface Answer {
   /** Value of the maximum, and logarithm of the sum of exponentials relative to it. */
@@ -74,22 +84,10 @@ export class Asks {
     this.answerWords += 2 * (2 + ask.named.length + ask.topCount + (ask.judged ? 1 : 0))
   }
 
-  get hasJudged(): boolean {
-    return this.list.some(({ judged }) => judged !== undefined)
-  }
-
-  /** Bytes of the records and lists. */
-  get byteLength(): number {
-    const words = this.list.reduce((sum, { named, judged }) => {
-      return sum + AskWords + named.length + (judged ? 2 * (judged.law?.size ?? 1) : 0)
-    }, 0)
-    return 4 * words
-  }
-
   /**
    * Returns the records for the device. The field order is that of `askAt` in `kernels/rank.ts`.
    */
-  pack(): Uint32Array<ArrayBuffer> {
+  pack(): PackedAsks {
     const lists: number[] = []
     const base = AskWords * this.list.length
     const records = this.list.flatMap(({ row, slot, isProcessed, topCount, named, judged }, index) => {
@@ -105,7 +103,12 @@ export class Asks {
         ...[law.length, key0, key1, key2, 0, 0, 0, 0],
       ]
     })
-    return Uint32Array.from([...records, ...lists])
+    return {
+      count: this.list.length,
+      hasJudged: this.list.some(({ judged }) => judged !== undefined),
+      words: Uint32Array.from([...records, ...lists]),
+      answerWords: this.answerWords,
+    }
   }
 
   /** Decodes one answer. `words` holds all answers. */

@@ -1,6 +1,7 @@
 /**
- * Mask rows that stay on the device: the mask of a state is uploaded once, and later steps refer to
- * its slot.
+ * Which mask rows are on the device: the mask of a state is uploaded once, and later steps refer to
+ * its slot. The rows themselves are in a buffer of the pipeline, which gets the new ones with each
+ * submission.
  *
  * Slots are u32 [slots, W]. Slot 0 allows every token. A mask that comes with an id keeps its slot
  * until the slot is evicted as the least recently used one. A mask without an id gets a slot for
@@ -11,33 +12,44 @@
 /** Maximum bytes of mask rows that an atlas keeps by default. */
 const defaultBudget = 64 * 2 ** 20
 
-export class MaskAtlas {
-  readonly buffer: GPUBuffer
+/** A mask row, or a list of ids, to be written at the start of a slot. */
+export interface SlotWrite {
+  readonly slot: number
+  readonly words: Uint32Array
+}
+
+/** The slots that a submission uses, and what must be written into them before it. */
+export interface MaskSlots {
+  /** Differs between atlases: the slots of another one are all empty. */
+  readonly atlas: number
+  /** W, the words of a slot. */
+  readonly words: number
   readonly slotCount: number
-  /** Number of bytes written so far. */
-  uploadedBytes = 0
-  private readonly device: GPUDevice
+  readonly writes: readonly SlotWrite[]
+}
+
+let lastAtlas = 0
+
+export class MaskAtlas {
+  readonly slotCount: number
+  private readonly id = ++lastAtlas
   private readonly words: number
+  /** Since the last `take`. */
+  private writes: SlotWrite[] = []
   /** Slots by key, from least to most recently used. */
   private readonly slots = new Map<unknown, number>()
   private readonly free: number[] = []
   private readonly pinned = new Set<unknown>()
 
   /**
-   * `width` and W are those of the rows. The atlas has at least `minSlots` slots besides slot 0.
+   * `width` and W are those of the rows. The atlas has at least `minSlots` slots besides slot 0, and
+   * at most `maxBytes`, the size of one buffer.
    */
-  constructor(device: GPUDevice, width: number, options: { minSlots: number; budget?: number }) {
-    this.device = device
+  constructor(width: number, options: { minSlots: number; maxBytes: number; budget?: number }) {
     this.words = Math.ceil(width / 32)
-    const { maxStorageBufferBindingSize, maxBufferSize } = device.limits
-    const most = Math.floor(Math.min(maxStorageBufferBindingSize, maxBufferSize) / (4 * this.words))
+    const most = Math.floor(options.maxBytes / (4 * this.words))
     const wanted = Math.floor((options.budget ?? defaultBudget) / (4 * this.words))
     this.slotCount = Math.min(most, Math.max(wanted, options.minSlots + 1), 4096 + options.minSlots)
-    this.buffer = device.createBuffer({
-      label: "mask atlas",
-      size: 4 * this.words * this.slotCount,
-      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
-    })
     const ones = new Uint32Array(this.words).fill(0xffffffff)
     if (width % 32 !== 0) ones[this.words - 1] = 2 ** (width % 32) - 1
     this.write(0, ones)
@@ -48,6 +60,13 @@ export class MaskAtlas {
   beginStep(): void {
     for (const key of this.pinned) if (typeof key === "symbol") this.release(key)
     this.pinned.clear()
+  }
+
+  /** Returns what the device needs for a submission with the slots asked for since the last call. */
+  take(): MaskSlots {
+    const { id: atlas, words, slotCount, writes } = this
+    this.writes = []
+    return { atlas, words, slotCount, writes }
   }
 
   /**
@@ -67,10 +86,6 @@ export class MaskAtlas {
     return slot
   }
 
-  destroy(): void {
-    this.buffer.destroy()
-  }
-
   private evict(): number {
     for (const [key, slot] of this.slots) {
       if (this.pinned.has(key)) continue
@@ -88,11 +103,6 @@ export class MaskAtlas {
   }
 
   private write(slot: number, mask: Uint32Array): void {
-    // The queue refuses a view over shared memory.
-    const own =
-      mask.buffer instanceof ArrayBuffer ? (mask as Uint32Array<ArrayBuffer>) : new Uint32Array(mask)
-    const count = Math.min(this.words, own.length)
-    this.device.queue.writeBuffer(this.buffer, 4 * this.words * slot, own, 0, count)
-    this.uploadedBytes += 4 * count
+    this.writes.push({ slot, words: mask.subarray(0, this.words) })
   }
 }

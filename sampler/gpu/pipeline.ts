@@ -9,8 +9,9 @@
  * and `residual` and `replace` if a draft token is judged. Dispatches of one pass see each other's
  * writes, in order. A kernel skips finished rows at once.
  */
-import { type Asks, ScratchWords } from "./asks.ts"
-import type { MaskAtlas } from "./atlas.ts"
+import { type HalfFormat, widenHalf } from "../half.ts"
+import { type PackedAsks, ScratchWords } from "./asks.ts"
+import type { MaskSlots } from "./atlas.ts"
 import { cut } from "./kernels/cut.ts"
 import { describe } from "./kernels/describe.ts"
 import { hist } from "./kernels/hist.ts"
@@ -83,34 +84,57 @@ export interface BatchShape {
   readonly isWarm: boolean
 }
 
-/** Logits in a buffer of the device. */
-interface LogitsBuffer {
-  readonly buffer: GPUBuffer
-  readonly format: keyof typeof LogitFormat
+/**
+ * Logits that are on the device: rows of V values. `Handle` names the buffer to the pipeline: the
+ * buffer itself, or its number if the pipeline is in another thread.
+ */
+export interface LogitsPlace<Handle> {
+  readonly buffer: Handle
+  /** How a logit is stored; half precision is widened exactly. */
+  readonly format: "float32" | HalfFormat
   /** Number of logits from the start of one row to the start of the next. */
   readonly stride: number
 }
 
-export interface BatchData {
-  /** f32 [n, V]: rows that are written one after the other, or a buffer that already holds them. */
-  readonly logits: readonly Float32Array[] | LogitsBuffer
+/** All that a submission needs. It can be sent to another thread. */
+export interface BatchData<Handle> {
+  /** f32 [n, V]: rows that are written one after the other, or where they already are. */
+  readonly logits: readonly Float32Array[] | LogitsPlace<Handle>
   readonly rows: ArrayBuffer
   readonly edits: ArrayBuffer
-  readonly atlas: MaskAtlas
-  readonly asks: Asks
+  readonly masks: MaskSlots
+  readonly asks: PackedAsks
 }
 
 /** The result of a batch: u32 [rows, 4], as `struct Result`, and the answers of all asks. */
 export interface BatchAnswer {
   readonly results: Uint32Array
   readonly answers: Uint32Array
+  /** Number of kernels launched, and of bytes written to the device. */
+  readonly dispatches: number
+  readonly uploadedBytes: number
 }
 
-export class GpuPipeline {
-  /** Number of kernels launched and of bytes written so far. */
-  dispatchCount = 0
-  uploadedBytes = 0
+/** The device as the sampler sees it. One call at a time. */
+export interface Pipeline<Handle> {
+  /** Maximum bytes of one buffer. */
+  readonly maxBytes: number
+  /** Runs one submission. Throws if the device reported an error. */
+  run(shape: BatchShape, data: BatchData<Handle>): Promise<BatchAnswer>
+  /** Copies one row of logits to the host. Shape [width]. */
+  readRow(place: LogitsPlace<Handle>, index: number, width: number): Promise<Float32Array>
+  destroy(): void
+}
+
+/** The pipeline on a device of this thread. */
+export class GpuPipeline implements Pipeline<GPUBuffer> {
+  readonly maxBytes: number
+  private dispatchCount = 0
+  private uploadedBytes = 0
   private readonly device: GPUDevice
+  private error: string | undefined
+  /** The atlas whose slots are in the buffer. */
+  private atlas = 0
   private readonly pipelines: Record<KernelName, GPUComputePipeline>
   private readonly pass: GPUComputePassDescriptor
   private readonly buffers: Partial<Record<BufferName | "staging", GPUBuffer>> = {}
@@ -126,6 +150,10 @@ export class GpuPipeline {
     this.device = device
     this.pipelines = pipelines
     this.pass = timestampWrites ? { timestampWrites } : {}
+    const { maxStorageBufferBindingSize, maxBufferSize } = device.limits
+    this.maxBytes = Math.min(maxStorageBufferBindingSize, maxBufferSize)
+    // Validation errors do not throw; without this handler a wrong binding would read as zeros.
+    device.addEventListener("uncapturederror", this.onError)
   }
 
   /** Compiles the kernels. Throws the message of the device if it rejects a kernel. */
@@ -143,12 +171,11 @@ export class GpuPipeline {
     return new GpuPipeline(device, Object.fromEntries(entries), timestampWrites)
   }
 
-  /** Runs one submission. */
-  async run(shape: BatchShape, data: BatchData): Promise<BatchAnswer> {
-    const { device } = this
+  async run(shape: BatchShape, data: BatchData<GPUBuffer>): Promise<BatchAnswer> {
+    const { device, dispatchCount, uploadedBytes } = this
     const { rowCount, shortCount, width } = shape
     const { asks } = data
-    const askCount = asks.list.length
+    const askCount = asks.count
     const allCount = rowCount + shortCount
     const tiles = Math.ceil(width / Tile)
     this.reserve(shape, tiles, data)
@@ -163,7 +190,9 @@ export class GpuPipeline {
       0,
       Uint32Array.of(width, Math.ceil(width / 32), tiles, rowCount, stride, format, asks.answerWords, 0),
     )
-    if (askCount > 0) this.write("asks", 0, asks.pack())
+    if (askCount > 0) this.write("asks", 0, asks.words)
+    const { words: slotWords, writes } = data.masks
+    for (const { slot, words } of writes) this.write("atlas", 4 * slotWords * slot, words)
     const encoder = device.createCommandEncoder()
     if (shape.isCut) {
       encoder.clearBuffer(this.buffers.hist!, 0, 4 * HistWords * rowCount)
@@ -182,18 +211,52 @@ export class GpuPipeline {
     await staging!.mapAsync(GPUMapMode.READ, 0, bytes)
     const words = new Uint32Array(staging!.getMappedRange(0, bytes).slice(0))
     staging!.unmap()
-    return { results: words.subarray(0, resultWords), answers: words.subarray(resultWords) }
+    if (this.error !== undefined) throw new Error(`GPU: ${this.error}`)
+    return {
+      results: words.subarray(0, resultWords),
+      answers: words.subarray(resultWords),
+      dispatches: this.dispatchCount - dispatchCount,
+      uploadedBytes: this.uploadedBytes - uploadedBytes,
+    }
+  }
+
+  async readRow(place: LogitsPlace<GPUBuffer>, index: number, width: number): Promise<Float32Array> {
+    const { buffer, format, stride } = place
+    if (format === "float32") {
+      return new Float32Array(await this.readBack(buffer, 4 * stride * index, 4 * width))
+    }
+    return widenHalf(new Uint16Array(await this.readBack(buffer, 2 * stride * index, 2 * width)), format)
   }
 
   destroy(): void {
+    this.device.removeEventListener("uncapturederror", this.onError)
     for (const buffer of Object.values(this.buffers)) buffer.destroy()
   }
 
+  private readonly onError = ({ error }: GPUUncapturedErrorEvent): void => {
+    this.error ??= error.message
+  }
+
+  /** Copies bytes of a buffer to the host. `offset` and `size` are even; whole words are copied. */
+  private async readBack(buffer: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
+    const { COPY_DST, MAP_READ } = GPUBufferUsage
+    const lead = offset % 4
+    const bytes = 4 * Math.ceil((lead + size) / 4)
+    const staging = this.device.createBuffer({ size: bytes, usage: COPY_DST | MAP_READ })
+    const encoder = this.device.createCommandEncoder()
+    encoder.copyBufferToBuffer(buffer, offset - lead, staging, 0, bytes)
+    this.device.queue.submit([encoder.finish()])
+    await staging.mapAsync(GPUMapMode.READ)
+    const copy = staging.getMappedRange().slice(lead, lead + size)
+    staging.destroy()
+    return copy
+  }
+
   /** Dispatches the kernels of one batch, in their order. */
-  private dispatchAll(pass: GPUComputePassEncoder, shape: BatchShape, asks: Asks): void {
+  private dispatchAll(pass: GPUComputePassEncoder, shape: BatchShape, asks: PackedAsks): void {
     const { rowCount, shortCount, width } = shape
     const tiles = Math.ceil(width / Tile)
-    const askCount = asks.list.length
+    const askCount = asks.count
     const byTile: [number, number] = [tiles, rowCount]
     const byRow: [number, number] = [rowCount, 1]
     if (rowCount > 0) {
@@ -247,7 +310,11 @@ export class GpuPipeline {
     this.uploadedBytes += own.byteLength
   }
 
-  private reserve({ rowCount, shortCount, width }: BatchShape, tiles: number, data: BatchData): void {
+  private reserve(
+    { rowCount, shortCount, width }: BatchShape,
+    tiles: number,
+    data: BatchData<GPUBuffer>,
+  ): void {
     const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST, MAP_READ } = GPUBufferUsage
     const allCount = rowCount + shortCount
     // A binding must not be empty, even if all rows are short.
@@ -267,15 +334,19 @@ export class GpuPipeline {
     this.reserveOne("hist", 4 * HistWords * longCount, STORAGE | COPY_DST)
     this.reserveOne("slab", 4 * SlabWords * longCount, STORAGE)
     this.reserveOne("results", 4 * ResultWords * allCount, STORAGE | COPY_SRC)
-    const { list, answerWords } = data.asks
-    if (list.length > 0) {
-      this.reserveOne("asks", data.asks.byteLength, STORAGE | COPY_DST)
-      const scratchWords = ScratchWords * tiles * list.length
+    const { count, answerWords } = data.asks
+    if (count > 0) {
+      this.reserveOne("asks", data.asks.words.byteLength, STORAGE | COPY_DST)
+      const scratchWords = ScratchWords * tiles * count
       this.reserveOne("answers", 4 * (answerWords + scratchWords), STORAGE | COPY_SRC | COPY_DST)
     }
     this.reserveOne("staging", 4 * (ResultWords * allCount + answerWords), MAP_READ | COPY_DST)
-    if (this.buffers.atlas !== data.atlas.buffer) {
-      this.buffers.atlas = data.atlas.buffer
+    const { atlas, words, slotCount } = data.masks
+    if (this.atlas !== atlas) {
+      this.atlas = atlas
+      this.buffers.atlas?.destroy()
+      const size = 4 * words * slotCount
+      this.buffers.atlas = this.device.createBuffer({ label: "masks", size, usage: STORAGE | COPY_DST })
       this.groups = {}
     }
   }
@@ -284,14 +355,13 @@ export class GpuPipeline {
   private reserveOne(name: Exclude<BufferName, "atlas"> | "staging", bytes: number, usage: number): void {
     const old = this.buffers[name]
     if (old && old.size >= bytes) return
-    const limit = Math.min(this.device.limits.maxStorageBufferBindingSize, this.device.limits.maxBufferSize)
-    const size = Math.min(limit, Math.max(bytes, old ? 2 * old.size : 0))
+    const size = Math.min(this.maxBytes, Math.max(bytes, old ? 2 * old.size : 0))
     this.buffers[name] = this.device.createBuffer({ label: name, size, usage })
     old?.destroy()
     this.groups = {}
   }
 }
 
-function isRows(logits: BatchData["logits"]): logits is readonly Float32Array[] {
+function isRows(logits: BatchData<GPUBuffer>["logits"]): logits is readonly Float32Array[] {
   return Array.isArray(logits)
 }

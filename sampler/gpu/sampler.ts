@@ -8,7 +8,7 @@
  */
 import type { TokenCounts } from "../counts.ts"
 import { describeDrawn, forcedResult, recordSurprise } from "../cpu.ts"
-import { type HalfFormat, widenHalf } from "../half.ts"
+import type { HalfFormat } from "../half.ts"
 import { isGreedy } from "../params.ts"
 import { Ban, collectEdits, type Edits } from "../penalties.ts"
 import { rowKey, Stream, uniform } from "../rng.ts"
@@ -31,7 +31,7 @@ import {
   rowFlags,
   SlabWords,
 } from "./layout.ts"
-import { type BatchData, type BatchShape, GpuPipeline } from "./pipeline.ts"
+import { type BatchData, type BatchShape, GpuPipeline, type LogitsPlace, type Pipeline } from "./pipeline.ts"
 import { isGpuRow, isShort, slotsOf } from "./route.ts"
 
 /** Maximum rows of one submission; more rows are split into several submissions. */
@@ -81,7 +81,7 @@ export interface LogitsLayout {
 }
 
 /** Where the logits of a step are. */
-interface LogitsSource {
+interface LogitsSource<Handle> {
   readonly width: number
   /** Whether reading a row on the host costs nothing. */
   readonly isOnHost: boolean
@@ -89,7 +89,7 @@ interface LogitsSource {
   rowOf(index: number): Promise<Float32Array>
   /** Returns what a submission binds for these rows, and the index of each row in it. */
   place(indexes: readonly number[]): {
-    logits: BatchData["logits"]
+    logits: BatchData<Handle>["logits"]
     placeOf: (logitsRow: number) => number
   }
 }
@@ -112,14 +112,14 @@ export async function createGpuSampler(
   device: GPUDevice,
   options: GpuSamplerOptions = {},
 ): Promise<GpuSampler> {
-  return new KernelSampler(
-    device,
-    await GpuPipeline.create(device, options.timestampWrites),
-    options.shortRows ?? 64,
-  )
+  return new DeviceSampler(await GpuPipeline.create(device, options.timestampWrites), options.shortRows)
 }
 
-class KernelSampler implements GpuSampler {
+/**
+ * The sampler over a pipeline, which may be in another thread. It packs the rows, decodes the
+ * answers, and computes the rows that the kernels do not.
+ */
+export class KernelSampler<Handle> implements Sampler {
   readonly name = "gpu"
   readonly stats: GpuSamplerStats = {
     gpuRows: 0,
@@ -130,8 +130,7 @@ class KernelSampler implements GpuSampler {
     uploadedBytes: 0,
     readBackBytes: 0,
   }
-  private readonly device: GPUDevice
-  private readonly pipeline: GpuPipeline
+  private readonly pipeline: Pipeline<Handle>
   private readonly shortRows: number
   private atlas: { width: number; atlas: MaskAtlas } | undefined
   /** The previous step. Steps share the buffers, so each waits for the one before. */
@@ -141,17 +140,11 @@ class KernelSampler implements GpuSampler {
    * step starts.
    */
   private readonly lastMax = new WeakMap<TokenCounts, number>()
-  private error: string | undefined
   private isClosed = false
 
-  constructor(device: GPUDevice, pipeline: GpuPipeline, shortRows: number) {
-    this.device = device
+  constructor(pipeline: Pipeline<Handle>, shortRows = 64) {
     this.shortRows = shortRows
     this.pipeline = pipeline
-    // Validation errors do not throw; without this handler a wrong binding would read as zeros.
-    device.onuncapturederror = ({ error }) => {
-      this.error ??= error.message
-    }
   }
 
   sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]> {
@@ -173,57 +166,47 @@ class KernelSampler implements GpuSampler {
     )
   }
 
-  sampleBuffer(
-    logits: GPUBuffer,
+  /**
+   * Samples like `sample` from `rowCount` rows of logits on the device. Only rows that the kernels
+   * do not compute are copied to the host.
+   */
+  samplePlaced(
+    place: LogitsPlace<Handle> & { readonly rowCount: number },
     width: number,
     rows: readonly SampleRow[],
-    { format = "float32", stride = width }: LogitsLayout = {},
   ): Promise<SampleResult[]> {
-    if (!(Number.isInteger(stride) && stride >= width)) {
-      return Promise.reject(
-        new RangeError(`stride: ${stride} is not an integer of at least the width, ${width}`),
-      )
-    }
-    const size = format === "float32" ? 4 : 2
-    const rowCount = Math.floor((logits.size / size + stride - width) / stride)
+    const { buffer, format, stride, rowCount } = place
     for (const { logitsRow } of rows) {
       if (Number.isInteger(logitsRow) && logitsRow >= 0 && logitsRow < rowCount) continue
       const error = new RangeError(`logitsRow: ${logitsRow} is outside the ${rowCount} rows of the buffer`)
       return Promise.reject(error)
     }
-    return this.enqueue(
-      {
-        width,
-        isOnHost: false,
-        rowOf: async (index) => {
-          if (format === "float32") {
-            return new Float32Array(await this.readBack(logits, 4 * stride * index, 4 * width))
-          }
-          return widenHalf(
-            new Uint16Array(await this.readBack(logits, 2 * stride * index, 2 * width)),
-            format,
-          )
-        },
-        place: () => ({ logits: { buffer: logits, format, stride }, placeOf: (row) => row }),
+    const source: LogitsSource<Handle> = {
+      width,
+      isOnHost: false,
+      rowOf: async (index) => {
+        const row = await this.pipeline.readRow(place, index, width)
+        this.stats.readBackBytes += (format === "float32" ? 4 : 2) * width
+        return row
       },
-      rows,
-    )
+      place: () => ({ logits: { buffer, format, stride }, placeOf: (row) => row }),
+    }
+    return this.enqueue(source, rows)
   }
 
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
     this.pipeline.destroy()
-    this.atlas?.atlas.destroy()
   }
 
-  private enqueue(source: LogitsSource, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+  private enqueue(source: LogitsSource<Handle>, rows: readonly SampleRow[]): Promise<SampleResult[]> {
     const step = this.last.then(() => this.step(source, rows))
     this.last = step.catch(() => {})
     return step
   }
 
-  private async step(source: LogitsSource, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+  private async step(source: LogitsSource<Handle>, rows: readonly SampleRow[]): Promise<SampleResult[]> {
     const { width } = source
     const results = new Array<SampleResult>(rows.length)
     const pending: number[] = []
@@ -236,9 +219,7 @@ class KernelSampler implements GpuSampler {
     // Short rows have kernels of their own, over the last rows of a submission.
     const isShortAt = (index: number) => Number(isShort(rows[index], width))
     pending.sort((a, b) => isShortAt(a) - isShortAt(b) || a - b)
-    const { maxStorageBufferBindingSize, maxBufferSize } = this.device.limits
-    const rowBytes = 4 * Math.max(width, SlabWords)
-    const most = Math.floor(Math.min(maxStorageBufferBindingSize, maxBufferSize) / rowBytes)
+    const most = Math.floor(this.pipeline.maxBytes / (4 * Math.max(width, SlabWords)))
     const chunk = Math.max(1, Math.min(MaxRows, most))
     for (let start = 0; start < pending.length; start += chunk) {
       await this.submit(source, rows, pending.slice(start, start + chunk), results)
@@ -247,7 +228,7 @@ class KernelSampler implements GpuSampler {
   }
 
   private async submit(
-    source: LogitsSource,
+    source: LogitsSource<Handle>,
     rows: readonly SampleRow[],
     indexes: readonly number[],
     results: SampleResult[],
@@ -286,12 +267,11 @@ class KernelSampler implements GpuSampler {
       if (hasRareStages(params)) packRare(new DataView(editData), editOffset + edits[at].count, params)
       editOffset += counts[at]
     }
-    const data = { logits, rows: rowData, edits: editData, atlas, asks }
+    const data = { logits, rows: rowData, edits: editData, masks: atlas.take(), asks: asks.pack() }
     const found = await this.pipeline.run(this.shapeOf(batch, width), data)
     this.stats.submissions++
-    this.stats.dispatches = this.pipeline.dispatchCount
-    this.stats.uploadedBytes = this.pipeline.uploadedBytes + atlas.uploadedBytes
-    if (this.error !== undefined) throw new Error(`GPU: ${this.error}`)
+    this.stats.dispatches += found.dispatches
+    this.stats.uploadedBytes += found.uploadedBytes
     for (const [at, index] of indexes.entries()) {
       const words = found.results.subarray(ResultWords * at, ResultWords * (at + 1))
       const answer = askOf[at] < 0 ? undefined : asks.read(askOf[at], found.answers)
@@ -302,7 +282,7 @@ class KernelSampler implements GpuSampler {
   private async read(
     [token, status, value, count]: Uint32Array,
     answer: Answer | undefined,
-    source: LogitsSource,
+    source: LogitsSource<Handle>,
     row: SampleRow,
     edits: Edits,
   ): Promise<SampleResult> {
@@ -350,28 +330,9 @@ class KernelSampler implements GpuSampler {
     return this.shortRows > 0 && row.mask !== null && countBits(row.mask) <= this.shortRows
   }
 
-  private async sampleOnCpu(source: LogitsSource, row: SampleRow): Promise<SampleResult> {
+  private async sampleOnCpu(source: LogitsSource<Handle>, row: SampleRow): Promise<SampleResult> {
     this.stats.cpuRows++
     return sampleOnCpu(await source.rowOf(row.logitsRow), row)
-  }
-
-  /**
-   * Reads bytes of a buffer on the device. `offset` and `size` are even; copies are made in whole
-   * words.
-   */
-  private async readBack(buffer: GPUBuffer, offset: number, size: number): Promise<ArrayBuffer> {
-    const { COPY_DST, MAP_READ } = GPUBufferUsage
-    const lead = offset % 4
-    const bytes = 4 * Math.ceil((lead + size) / 4)
-    const staging = this.device.createBuffer({ size: bytes, usage: COPY_DST | MAP_READ })
-    const encoder = this.device.createCommandEncoder()
-    encoder.copyBufferToBuffer(buffer, offset - lead, staging, 0, bytes)
-    this.device.queue.submit([encoder.finish()])
-    await staging.mapAsync(GPUMapMode.READ)
-    const copy = staging.getMappedRange().slice(lead, lead + size)
-    staging.destroy()
-    this.stats.readBackBytes += bytes
-    return copy
   }
 
   private atlasOf(width: number, rowCount: number): MaskAtlas {
@@ -381,10 +342,28 @@ class KernelSampler implements GpuSampler {
       kept.atlas.beginStep()
       return kept.atlas
     }
-    kept?.atlas.destroy()
-    const atlas = new MaskAtlas(this.device, width, { minSlots: 3 * rowCount })
+    const atlas = new MaskAtlas(width, { minSlots: 3 * rowCount, maxBytes: this.pipeline.maxBytes })
     this.atlas = { width, atlas }
     return atlas
+  }
+}
+
+/** The sampler on a device of this thread. */
+class DeviceSampler extends KernelSampler<GPUBuffer> implements GpuSampler {
+  sampleBuffer(
+    buffer: GPUBuffer,
+    width: number,
+    rows: readonly SampleRow[],
+    { format = "float32", stride = width }: LogitsLayout = {},
+  ): Promise<SampleResult[]> {
+    if (!(Number.isInteger(stride) && stride >= width)) {
+      return Promise.reject(
+        new RangeError(`stride: ${stride} is not an integer of at least the width, ${width}`),
+      )
+    }
+    const size = format === "float32" ? 4 : 2
+    const rowCount = Math.floor((buffer.size / size + stride - width) / stride)
+    return this.samplePlaced({ buffer, format, stride, rowCount }, width, rows)
   }
 }
 
