@@ -5,7 +5,8 @@ import { dirname, join } from "node:path"
 import * as ort from "onnxruntime-node"
 import { afterAll } from "vitest"
 import { readModelDirectory } from "../../runtime/model/folder.ts"
-import { Graph, type TensorConstructor } from "../../runtime/model/ort/graph.ts"
+import { type CacheArray, Graph, type TensorConstructor } from "../../runtime/model/ort/graph.ts"
+import { HostMemory } from "../../runtime/model/ort/host.ts"
 import { OrtSession, type SessionOptions } from "../../runtime/model/ort/session.ts"
 import { readSignature, type ValueInfo } from "../../runtime/model/ort/signature.ts"
 import { slimmed } from "../../runtime/model/ort/slim.ts"
@@ -13,12 +14,14 @@ import { type TinyOptions, writeTinyModel } from "./onnx.ts"
 
 type How = Partial<SessionOptions> & { isSlim?: boolean }
 
-const sessions: OrtSession[] = []
+export type HostSession = OrtSession<CacheArray, Float32Array>
+
+const sessions: HostSession[] = []
 afterAll(async () => {
   for (const session of sessions) await session.close()
 })
 
-export async function openTiny(options: TinyOptions = {}, how: How = {}): Promise<OrtSession> {
+export async function openTiny(options: TinyOptions = {}, how: How = {}): Promise<HostSession> {
   return openGraph(writeTinyModel(mkdtempSync(join(tmpdir(), "tiny-")), options), how)
 }
 
@@ -26,7 +29,7 @@ export async function openTiny(options: TinyOptions = {}, how: How = {}): Promis
 export async function openGraph(
   model: string,
   { slotCount = 8, isCacheOpaque = false, isSlim = true, ...how }: How = {},
-): Promise<OrtSession> {
+): Promise<HostSession> {
   const { graphPath, embeddingPath, config } = await readModelDirectory(model)
   const load = (graph: string | Uint8Array) =>
     ort.InferenceSession.create(graph as string, {
@@ -50,7 +53,7 @@ export async function openGraph(
     embedding && { path: "embed_tokens.onnx", inputs: tokens, outputs: embeddings },
   )
   const Tensor = ort.Tensor as unknown as TensorConstructor
-  const session = new OrtSession(new Graph(graph, Tensor, signature, embedding), {
+  const session = new OrtSession(new Graph(graph, Tensor, signature, embedding), new HostMemory(Tensor), {
     contextLength: 512,
     batching: "exact",
     weightBytes: 1e9,

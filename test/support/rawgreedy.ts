@@ -4,7 +4,8 @@
  */
 import { InferenceSession, Tensor } from "onnxruntime-node"
 import { readModelDirectory } from "../../runtime/model/folder.ts"
-import { halfToFloat, makeArray } from "../../runtime/model/ort/graph.ts"
+import { makeArray } from "../../runtime/model/ort/graph.ts"
+import { halfToFloat } from "../../runtime/model/ort/host.ts"
 import { readSignature, type ValueInfo } from "../../runtime/model/ort/signature.ts"
 
 // With this class onnxruntime takes halves for something that its native part does not know.

@@ -14,14 +14,14 @@ import type { KeptStates } from "./states.ts"
 
 export class AloneSlots {
   private readonly graph: Graph
-  private readonly kept: KeptStates
+  private readonly kept: KeptStates<CacheArray>
   /** Whether the CPU can read the cache. */
   private readonly canRead: boolean
   /** The outputs of each slot's last step, by cache tensor; undefined if the slot is empty. */
   private readonly presents: (readonly Tensor[] | undefined)[]
   private readonly lengths: number[]
 
-  constructor(graph: Graph, options: { slotCount: number; canRead: boolean; kept: KeptStates }) {
+  constructor(graph: Graph, options: { slotCount: number; canRead: boolean; kept: KeptStates<CacheArray> }) {
     const { slotCount, canRead, kept } = options
     this.graph = graph
     this.canRead = canRead
@@ -54,7 +54,7 @@ export class AloneSlots {
         wanted: [logitsCount],
       },
       past,
-      true,
+      { isWhole: true },
     )
     for (const tensor of past) tensor.dispose()
     this.presents[slot] = outputs.caches

@@ -39,8 +39,10 @@ export interface Run {
 
 /** The outputs of a run. */
 export interface Outputs {
-  /** Returns the requested logits of a row. Shape [count, V]. */
-  readonly logitsOf: (row: number) => Float32Array
+  /** Values of shape [n, V]. */
+  readonly logits: Tensor
+  /** Returns the first of the n that was requested of a row. The others follow it. */
+  readonly logitsAt: (row: number) => number
   /**
    * One tensor per cache: the whole present, or only the positions of the new tokens, [B, H, S, D],
    * if the graph has such outputs.
@@ -70,16 +72,24 @@ export class Graph {
 
   /**
    * Runs the graph. `past` has a tensor for each cache. `isWhole`: whether whole presents are
-   * required.
+   * required. `isInPlace`: whether they are written into the tensors of the past.
    */
-  async run(run: Run, past: readonly Tensor[], isWhole = false): Promise<Outputs> {
-    const { caches } = this.signature
+  async run(
+    run: Run,
+    past: readonly Tensor[],
+    { isWhole = false, isInPlace = false } = {},
+  ): Promise<Outputs> {
+    const { caches, width } = this.signature
     const inputs = await this.inputs(run, isWhole)
     for (const [cache, { past: name }] of caches.entries()) inputs[name] = past[cache]
-    const wanted = caches.map(({ present, fresh }) => (isWhole ? present : (fresh ?? present)))
-    const outputs = await this.session.run(inputs, ["logits", ...wanted])
+    const wanted = caches.map(({ present, fresh }) => (isWhole || isInPlace ? present : (fresh ?? present)))
+    const places = wanted.map((name, cache) => [name, isInPlace ? past[cache] : null])
+    const outputs = await this.session.run(inputs, { logits: null, ...Object.fromEntries(places) })
+    const { logits } = outputs
+    if (logits.dims[2] !== width) throw new ModelError(`logits have ${logits.dims[2]} columns, not ${width}`)
     return {
-      logitsOf: (row) => this.logitsOf(outputs.logits, run, row),
+      logits,
+      logitsAt: (row) => this.logitsAt(logits, run, row),
       caches: wanted.map((name) => outputs[name]),
     }
   }
@@ -91,23 +101,17 @@ export class Graph {
   }
 
   /**
-   * Returns the requested logits of a row, from logits of shape [B, S, V], or [n, 1, V] if the
-   * requested tokens were an input.
+   * Returns the index of the first requested logits of a row, in logits of shape [B, S, V], or [n, 1,
+   * V] if the requested tokens were an input.
    */
-  private logitsOf(logits: Tensor, { wanted }: Run, row: number): Float32Array {
-    const [, positionCount, width] = logits.dims
-    if (width !== this.signature.width) {
-      throw new ModelError(`logits have ${width} columns, not ${this.signature.width}`)
-    }
+  private logitsAt(logits: Tensor, { wanted }: Run, row: number): number {
+    const [, positionCount] = logits.dims
     const count = wanted[row]
-    let end = (row + 1) * positionCount
-    if (this.signature.namesKept) end = sum(wanted.slice(0, row + 1))
-    else if (positionCount < count) {
+    if (this.signature.namesKept) return sum(wanted.slice(0, row))
+    if (positionCount < count) {
       throw new ModelError(`the graph gives logits of ${positionCount} tokens, not of the last ${count}`)
     }
-    const data = logits.data as Float32Array | Uint16Array
-    const values = data.subarray((end - count) * width, end * width)
-    return values instanceof Float32Array ? values : Float32Array.from(values, halfToFloat)
+    return (row + 1) * positionCount - count
   }
 
   async release(): Promise<void> {
@@ -202,14 +206,4 @@ function sum(counts: readonly number[]): number {
 
 export function makeArray(type: FloatType, length: number): CacheArray {
   return type === "float16" ? new Uint16Array(length) : new Float32Array(length)
-}
-
-/** Converts an IEEE 754 binary16 to a number. */
-export function halfToFloat(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >>> 10) & 31
-  const fraction = bits & 1023
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }

@@ -21,14 +21,12 @@
  */
 
 import type { Tensor } from "onnxruntime-node"
-import { type CacheArray, makeArray } from "./graph.ts"
 import { type Layout, seenAt } from "./layout.ts"
-import type { CacheShape } from "./signature.ts"
+import type { Memory, Move } from "./memory.ts"
+import type { CacheShape, FloatType } from "./signature.ts"
 import type { KeptStates } from "./states.ts"
 
 const smallestCapacity = 64
-/** The exponent bits of a float16 that is infinite or NaN. */
-const halfInfinity = 0x7c00
 
 /**
  * Returns the capacity of the arena for rows of this many tokens; 0 for none. It is a multiple of
@@ -44,21 +42,32 @@ export function capacityOf(length: number, contextLength: number): number {
 }
 
 /** The rows of one capacity, without gaps between them. A row is found by its slot. */
-interface Arena {
+interface Arena<Block> {
   readonly capacity: number
   /** The slot of each row. */
   readonly slots: number[]
-  /** One array per cache tensor. Shape [R, H, C, D], for a state [R, D], with R ≥ slots.length. */
-  arrays: CacheArray[]
+  /** One block per cache tensor. Shape [R, H, C, D], for a state [R, D], with R ≥ slots.length. */
+  blocks: Block[]
   room: number
 }
 
-export class CacheRows {
+/** The new tokens of a slot, and where a run's outputs have them. */
+export interface NewTokens {
+  readonly slot: number
+  readonly count: number
+  /** Row of the outputs. */
+  readonly row: number
+  /** Their first position in a whole present. */
+  readonly at: number
+}
+
+export class CacheRows<Block> {
   private readonly caches: readonly CacheShape[]
-  private readonly kept: KeptStates
+  private readonly memory: Memory<Block, unknown>
+  private readonly kept: KeptStates<Block>
   private readonly contextLength: number
   private readonly layout: Layout
-  private readonly arenas = new Map<number, Arena>()
+  private readonly arenas = new Map<number, Arena<Block>>()
   /** Number of tokens of each slot. Shape [slots]. */
   private readonly lengths: Int32Array
   /** Capacity of the arena that has the slot's row; 0 if it has no row. Shape [slots]. */
@@ -66,12 +75,14 @@ export class CacheRows {
   /** Slots with a token of which keys or values are not finite. */
   private readonly broken = new Set<number>()
   /** In the layout *shifted*: rows with the gap first, for the current run. */
-  private readonly shifted: CacheArray[] = []
+  private readonly shifted: { block: Block; length: number }[] = []
 
   constructor(
     caches: readonly CacheShape[],
-    options: { slotCount: number; contextLength: number; layout: Layout; kept: KeptStates },
+    memory: Memory<Block, unknown>,
+    options: { slotCount: number; contextLength: number; layout: Layout; kept: KeptStates<Block> },
   ) {
+    this.memory = memory
     this.kept = options.kept
     this.caches = caches
     this.contextLength = options.contextLength
@@ -129,8 +140,8 @@ export class CacheRows {
   mark(slot: number): void {
     const arena = this.arenas.get(this.capacities[slot])!
     const row = arena.slots.indexOf(slot)
-    const states = this.caches.map(({ state, dim }, cache) =>
-      state ? arena.arrays[cache].slice(row * dim, (row + 1) * dim) : undefined,
+    const states = this.caches.map(({ state, dim, type }, cache) =>
+      state ? this.cut(type, arena.blocks[cache], row * dim, dim) : undefined,
     )
     this.kept.add(slot, this.lengths[slot], states)
   }
@@ -179,108 +190,106 @@ export class CacheRows {
   }
 
   /**
-   * Returns rows start … end of one cache tensor, as the graph's past: a view, or, if rows are
-   * shifted, a copy that the next call overwrites. Capacity 0 is the empty past.
+   * Returns rows start … end of one cache tensor, as the graph's past, until the next call for this
+   * tensor. `isView`: whether the tensor is the arena's own memory. Capacity 0 is the empty past.
    */
-  past(cache: number, capacity: number, start: number, end: number): CacheArray {
-    const shape = this.caches[cache]
+  past(cache: number, capacity: number, start: number, end: number): { tensor: Tensor; isView: boolean } {
+    const { type, state, heads, dim } = this.caches[cache]
+    const { memory } = this
     const arena = this.arenas.get(capacity)
     const size = this.rowSize(cache, capacity)
-    if (!arena) return makeArray(shape.type, (end - start) * size)
-    const rows = arena.arrays[cache].subarray(start * size, end * size)
-    if (this.layout !== "shifted" || shape.state) return rows
-    if ((this.shifted[cache]?.length ?? 0) < rows.length)
-      this.shifted[cache] = makeArray(shape.type, 2 * rows.length)
-    const shifted = this.shifted[cache].subarray(0, rows.length)
+    const dims = state ? [end - start, ...state] : [end - start, heads, capacity, dim]
+    if (!arena) return memory.tensor(type, memory.make(type, (end - start) * size), 0, dims)
+    if (this.layout !== "shifted" || state)
+      return memory.tensor(type, arena.blocks[cache], start * size, dims)
+    if ((this.shifted[cache]?.length ?? 0) < (end - start) * size) {
+      const length = 2 * (end - start) * size
+      this.shifted[cache] = { block: memory.make(type, length), length }
+    }
+    const { block } = this.shifted[cache]
     for (let row = start; row < end; row++) {
       const length = this.lengths[arena.slots[row]]
-      const gap = seenAt(this.layout, length, capacity) * shape.dim
-      for (let head = 0; head < shape.heads; head++) {
-        const at = ((row - start) * shape.heads + head) * capacity * shape.dim
-        shifted.set(rows.subarray(at, at + length * shape.dim), at + gap)
-      }
-    }
-    return shifted
-  }
-
-  /**
-   * Appends the slot's next tokens from row `outputRow` of a run's outputs: `count` positions,
-   * which are the whole output, or start at `freshAt` in the whole present. Keys and values that
-   * are not finite are stored as zeros, and the slot is marked as broken: if they were stored and
-   * later lay in the gap of another row, an infinity times the zero of a hidden position would
-   * break that row too.
-   */
-  append(slot: number, count: number, outputs: readonly Tensor[], outputRow: number, freshAt: number): void {
-    const start = this.lengths[slot]
-    this.move(slot, Math.max(this.capacities[slot], capacityOf(start + count, this.contextLength)))
-    this.lengths[slot] = start + count
-    const capacity = this.capacities[slot]
-    const arena = this.arenas.get(capacity)!
-    const row = arena.slots.indexOf(slot)
-    // If a layer has such values, so have all layers above it, so the last one is checked.
-    const last = this.caches.findLastIndex(({ state }) => !state)
-    for (let cache = last; cache >= Math.max(0, last - 1); cache--)
-      if (!this.isFinite(cache, outputs[cache], outputRow, count, freshAt)) this.broken.add(slot)
-    const isBroken = this.isBroken(slot)
-    for (const [cache, { heads, dim, state, fresh }] of this.caches.entries()) {
-      const from = outputs[cache].data as CacheArray
-      const to = arena.arrays[cache]
-      if (state) {
-        to.set(from.subarray(outputRow * dim, (outputRow + 1) * dim), row * dim)
-        continue
-      }
-      const length = outputs[cache].dims[2]
-      const first = fresh === undefined ? freshAt : 0
+      const gap = seenAt(this.layout, length, capacity) * dim
       for (let head = 0; head < heads; head++) {
-        const at = ((outputRow * heads + head) * length + first) * dim
-        const place = ((row * heads + head) * capacity + start) * dim
-        if (isBroken) to.fill(0, place, place + count * dim)
-        else to.set(from.subarray(at, at + count * dim), place)
+        const from = (row * heads + head) * capacity * dim
+        memory.copy(type, arena.blocks[cache], from, block, from - start * size + gap, length * dim)
+      }
+    }
+    return memory.tensor(type, block, 0, dims)
+  }
+
+  /**
+   * Appends new tokens of slots from a run's outputs: the positions from `at` on of a whole
+   * present, or an output with the new positions alone. `isInPlace`: whether the run wrote them
+   * into the rows. Keys and values that are not finite are stored as zeros, and the slot is marked
+   * as broken: if they were stored and later lay in the gap of another row, an infinity times the
+   * zero of a hidden position would break that row too.
+   */
+  append(tokens: readonly NewTokens[], outputs: readonly Tensor[], isInPlace = false): void {
+    const { caches, memory } = this
+    for (const { slot, count } of tokens) {
+      const length = this.lengths[slot] + count
+      this.move(slot, Math.max(this.capacities[slot], capacityOf(length, this.contextLength)))
+      this.lengths[slot] = length
+    }
+    if (isInPlace) return
+    // If a layer has such values, so have all layers above it, so the last one is checked.
+    const last = caches.findLastIndex(({ state }) => !state)
+    for (const each of tokens)
+      for (let cache = last; cache >= Math.max(0, last - 1); cache--)
+        if (!memory.isFinite(caches[cache], outputs[cache], this.moveOf(each, caches[cache])))
+          this.broken.add(each.slot)
+    for (const [capacity, arena] of this.arenas) {
+      const own = tokens.filter(({ slot }) => this.capacities[slot] === capacity)
+      if (own.length === 0) continue
+      const whole = own.filter(({ slot }) => !this.isBroken(slot))
+      const broken = own.filter(({ slot }) => this.isBroken(slot))
+      for (const [cache, shape] of caches.entries()) {
+        const to = arena.blocks[cache]
+        const moves = (shape.state ? own : whole).map((each) => this.moveOf(each, shape))
+        memory.write(shape, outputs[cache], to, capacity, moves)
+        if (shape.state) continue
+        for (const each of broken) memory.clear(shape, to, capacity, this.moveOf(each, shape))
       }
     }
   }
 
-  /**
-   * Returns whether the new positions of a cache are finite numbers, in the row that `append`
-   * reads.
-   */
-  private isFinite(
-    cache: number,
-    output: Tensor,
-    outputRow: number,
-    count: number,
-    freshAt: number,
-  ): boolean {
-    const { heads, dim, state, fresh } = this.caches[cache]
-    if (state) return true
-    const values = output.data as CacheArray
-    const length = output.dims[2]
-    const isHalf = values instanceof Uint16Array
-    for (let head = 0; head < heads; head++) {
-      const at = ((outputRow * heads + head) * length + (fresh === undefined ? freshAt : 0)) * dim
-      for (let i = at; i < at + count * dim; i++)
-        if (isHalf ? (values[i] & halfInfinity) === halfInfinity : !Number.isFinite(values[i])) return false
+  private moveOf({ slot, count, row, at }: NewTokens, { fresh }: CacheShape): Move {
+    return {
+      fromRow: row,
+      from: fresh === undefined ? at : 0,
+      toRow: this.row(slot),
+      to: this.lengths[slot] - count,
+      count,
     }
-    return true
   }
 
   /**
    * Returns the states of a slot after `length` tokens; null if they are those in its row, or if
    * there are none.
    */
-  private statesAt(slot: number, length: number): readonly (CacheArray | undefined)[] | null {
+  private statesAt(slot: number, length: number): readonly (Block | undefined)[] | null {
     if (length === 0 || length === this.lengths[slot] || this.caches.every(({ state }) => !state)) return null
     const states = this.kept.at(slot, length)
     if (states === undefined) throw new Error(`internal: slot ${slot} cannot give its first ${length} tokens`)
     return states
   }
 
-  private restore(slot: number, states: readonly (CacheArray | undefined)[] | null): void {
+  private restore(slot: number, states: readonly (Block | undefined)[] | null): void {
     if (states === null) return
     const arena = this.arenas.get(this.capacities[slot])!
     const row = arena.slots.indexOf(slot)
-    for (const [cache, state] of states.entries())
-      if (state) arena.arrays[cache].set(state, row * this.caches[cache].dim)
+    for (const [cache, state] of states.entries()) {
+      const { type, dim } = this.caches[cache]
+      if (state) this.memory.copy(type, state, 0, arena.blocks[cache], row * dim, dim)
+    }
+  }
+
+  /** Returns a new block with a copy of numbers of another one. */
+  private cut(type: FloatType, block: Block, at: number, length: number): Block {
+    const copy = this.memory.make(type, length)
+    this.memory.copy(type, block, at, copy, 0, length)
+    return copy
   }
 
   private move(slot: number, capacity: number): void {
@@ -293,6 +302,8 @@ export class CacheRows {
       const target = this.arena(capacity)
       const row = target.slots.push(slot) - 1
       this.reserve(target, row + 1)
+      // What an earlier row left there cannot be checked on a device.
+      if (!this.memory.isOnHost) this.clear(target, row)
       if (source) this.copyTokens(source, sourceRow, target, row, this.lengths[slot])
     }
     if (source) {
@@ -302,23 +313,34 @@ export class CacheRows {
     }
   }
 
-  private arena(capacity: number): Arena {
+  private arena(capacity: number): Arena<Block> {
     let arena = this.arenas.get(capacity)
     if (!arena) {
-      arena = { capacity, slots: [], arrays: this.caches.map(({ type }) => makeArray(type, 0)), room: 0 }
+      arena = { capacity, slots: [], blocks: [], room: 0 }
       this.arenas.set(capacity, arena)
     }
     return arena
   }
 
-  private reserve(arena: Arena, rows: number): void {
-    if (rows <= arena.room) return
-    arena.room = Math.max(rows, Math.min(2 * arena.room, this.lengths.length))
-    arena.arrays = arena.arrays.map((array, cache) => {
-      const grown = makeArray(this.caches[cache].type, arena.room * this.rowSize(cache, arena.capacity))
-      grown.set(array)
+  private reserve(arena: Arena<Block>, rows: number): void {
+    const { room, blocks, capacity } = arena
+    if (rows <= room) return
+    arena.room = Math.max(rows, Math.min(2 * room, this.lengths.length))
+    arena.blocks = this.caches.map(({ type }, cache) => {
+      const size = this.rowSize(cache, capacity)
+      const grown = this.memory.make(type, arena.room * size)
+      if (room > 0) {
+        this.memory.copy(type, blocks[cache], 0, grown, 0, room * size)
+        this.memory.free(blocks[cache])
+      }
       return grown
     })
+  }
+
+  private clear(arena: Arena<Block>, row: number): void {
+    const move: Move = { fromRow: 0, from: 0, toRow: row, to: 0, count: arena.capacity }
+    for (const [cache, shape] of this.caches.entries())
+      if (!shape.state) this.memory.clear(shape, arena.blocks[cache], arena.capacity, move)
   }
 
   private rowSize(cache: number, capacity: number): number {
@@ -327,32 +349,34 @@ export class CacheRows {
   }
 
   private copyTokens(
-    source: Arena,
+    source: Arena<Block>,
     sourceRow: number,
-    target: Arena,
+    target: Arena<Block>,
     targetRow: number,
     length: number,
   ): void {
-    for (const [cache, { heads, dim, state }] of this.caches.entries()) {
+    for (const [cache, { heads, dim, state, type }] of this.caches.entries()) {
+      const [from, to] = [source.blocks[cache], target.blocks[cache]]
       if (state) {
-        const whole = source.arrays[cache].subarray(sourceRow * dim, (sourceRow + 1) * dim)
-        target.arrays[cache].set(whole, targetRow * dim)
+        this.memory.copy(type, from, sourceRow * dim, to, targetRow * dim, dim)
         continue
       }
       for (let head = 0; head < heads; head++) {
-        const from = (sourceRow * heads + head) * source.capacity * dim
-        const to = (targetRow * heads + head) * target.capacity * dim
-        target.arrays[cache].set(source.arrays[cache].subarray(from, from + length * dim), to)
+        const at = (sourceRow * heads + head) * source.capacity * dim
+        const place = (targetRow * heads + head) * target.capacity * dim
+        this.memory.copy(type, from, at, to, place, length * dim)
       }
     }
   }
 
-  private swap(arena: Arena, one: number, other: number): void {
-    for (const [cache, array] of arena.arrays.entries()) {
+  private swap(arena: Arena<Block>, one: number, other: number): void {
+    for (const [cache, { type }] of this.caches.entries()) {
+      const block = arena.blocks[cache]
       const size = this.rowSize(cache, arena.capacity)
-      const kept = array.slice(one * size, (one + 1) * size)
-      array.copyWithin(one * size, other * size, (other + 1) * size)
-      array.set(kept, other * size)
+      const kept = this.cut(type, block, one * size, size)
+      this.memory.copy(type, block, other * size, block, one * size, size)
+      this.memory.copy(type, kept, 0, block, other * size, size)
+      this.memory.free(kept)
     }
     const slot = arena.slots[one]
     arena.slots[one] = arena.slots[other]

@@ -11,9 +11,10 @@
 import { ModelError } from "../../errors.ts"
 import type { Feed, ModelWork } from "../model.ts"
 import { AloneSlots } from "./alone.ts"
-import { type CacheArray, type Graph, makeArray, type Outputs, type Run } from "./graph.ts"
+import type { CacheArray, Graph, Outputs, Run } from "./graph.ts"
 import { distance, freshAt, judgeLayouts, type Layout, Rounding } from "./layout.ts"
-import { CacheRows, capacityOf } from "./rows.ts"
+import type { Memory } from "./memory.ts"
+import { CacheRows, capacityOf, type NewTokens } from "./rows.ts"
 import type { Signature } from "./signature.ts"
 import { KeptStates, marksOf } from "./states.ts"
 
@@ -65,16 +66,28 @@ const another = 0.5
 
 type Keep = (feed: Feed, outputs: Outputs, row: number) => void
 
-export class OrtSession {
+/** Rows first … end of the arena of a capacity, and which of them run for a feed. */
+interface RowRange {
+  readonly capacity: number
+  readonly first: number
+  readonly end: number
+  /** `row` is the row of the run. */
+  readonly ran: readonly { readonly feed: Feed; readonly row: number }[]
+  readonly keep: Keep
+}
+
+/** `Block` and `Logits` are those of the memory: where caches and logits are kept. */
+export class OrtSession<Block, Logits> {
   readonly signature: Signature
   /** Marks of a slot; 0 if there are no states, or no memory for them. */
   readonly marks: number
   readonly work: { -readonly [key in keyof ModelWork]: number } = { runs: 0, places: 0, placesInVain: 0 }
   readonly graph: Graph
+  readonly memory: Memory<Block, Logits>
   private readonly options: SessionOptions
   private readonly alone: AloneSlots
-  private readonly kept: KeptStates
-  private rows: CacheRows | undefined
+  private readonly kept: KeptStates<Block>
+  private rows: CacheRows<Block> | undefined
   private layout: Layout = "gapped"
   /**
    * Where several tokens can run at once: anywhere, only at the beginning of a text, or nowhere.
@@ -102,14 +115,19 @@ export class OrtSession {
   /** Bytes of the keys and values of a token. */
   private readonly placeBytes: number
 
-  constructor(graph: Graph, options: SessionOptions) {
+  constructor(graph: Graph, memory: Memory<Block, Logits>, options: SessionOptions) {
     this.graph = graph
+    this.memory = memory
     this.signature = graph.signature
     this.options = options
     const { slotCount, isCacheOpaque } = options
     this.marks = isCacheOpaque ? 0 : marksOf(graph.signature, slotCount)
     this.kept = new KeptStates(slotCount, this.marks)
-    this.alone = new AloneSlots(graph, { slotCount, canRead: !isCacheOpaque, kept: this.kept })
+    this.alone = new AloneSlots(graph, {
+      slotCount,
+      canRead: memory.isOnHost && !isCacheOpaque,
+      kept: new KeptStates<CacheArray>(slotCount, this.marks),
+    })
     this.usedAt = Array.from({ length: options.slotCount }, () => -1)
     this.placeBytes = graph.signature.caches.reduce(
       (sum, { state, heads, dim, type }) => sum + (state ? 0 : heads * dim * (type === "float16" ? 2 : 4)),
@@ -176,9 +194,11 @@ export class OrtSession {
       // The window is counted in positions, so a gap in it would hide tokens that should be
       // visible.
       const seesAll = contextLength + maxGrouped <= window
-      const layouts: Layout[] = ["gapped", "aligned", "shifted"]
+      const layouts: Layout[] = ["aligned"]
+      if (seesAll) layouts.unshift("gapped")
+      if (this.memory.isOnHost) layouts.push("shifted")
       const judged = await judgeLayouts({
-        layouts: seesAll ? layouts : layouts.slice(1),
+        layouts,
         hasNeighbour: slotCount > 1,
         alone,
         distance,
@@ -279,7 +299,7 @@ export class OrtSession {
       this.forget(0)
       await this.forward([{ slot: 0, start: 0, tokens: begun, logitsCount: 0 }])
       for (let at = begun.length; at < trialLength; at++) {
-        const logits = await this.forward([{ slot: 0, start: at, tokens: [tokens[at]], logitsCount: 1 }])
+        const logits = await this.read([{ slot: 0, start: at, tokens: [tokens[at]], logitsCount: 1 }])
         said.push(logits.slice())
       }
     }
@@ -306,9 +326,7 @@ export class OrtSession {
     }
     const read = async (count: number): Promise<Float32Array> => {
       const fed = tokens.slice(start, start + count)
-      const logits = await this.forward([
-        { slot: 0, start, tokens: fed, logitsCount: count, isStepwise: true },
-      ])
+      const logits = await this.read([{ slot: 0, start, tokens: fed, logitsCount: count, isStepwise: true }])
       start += count
       return logits.slice()
     }
@@ -332,35 +350,34 @@ export class OrtSession {
   private use(layout: Layout): void {
     const { slotCount, contextLength } = this.options
     this.layout = layout
-    this.rows = new CacheRows(this.signature.caches, { slotCount, contextLength, layout, kept: this.kept })
+    const kept = this.kept
+    this.rows = new CacheRows(this.signature.caches, this.memory, { slotCount, contextLength, layout, kept })
   }
 
-  /**
-   * Returns the requested logits. Shape [R, V]. `reuse`: the buffer of an earlier call, to be used
-   * again.
-   */
-  async forward(feeds: readonly Feed[], reuse?: ArrayBuffer): Promise<Float32Array> {
+  /** Returns the requested logits. Shape [R, V]. */
+  async forward(feeds: readonly Feed[]): Promise<Logits> {
     const { width } = this.signature
-    /** Offset of the logits of each piece. */
+    const { memory } = this
+    /** Row of the first logits of each piece. */
     const placeOf = new Map<Feed, number>()
     let wanted = 0
     const cut = feeds.map((feed) => {
       const pieces = this.pieces(feed)
       for (const piece of pieces) {
         placeOf.set(piece, wanted)
-        wanted += piece.logitsCount * width
+        wanted += piece.logitsCount
       }
       return pieces
     })
-    const logits =
-      reuse && reuse.byteLength >= 4 * wanted ? new Float32Array(reuse, 0, wanted) : new Float32Array(wanted)
+    const logits = memory.makeLogits(wanted, width)
     this.stepCount++
     try {
       const keep: Keep = (piece, outputs, row) => {
-        if (piece.logitsCount === 0) return
+        const { slot, logitsCount } = piece
+        if (logitsCount === 0) return
         const place = placeOf.get(piece)!
-        if (this.rows?.isBroken(piece.slot)) logits.fill(Number.NaN, place, place + piece.logitsCount * width)
-        else logits.set(outputs.logitsOf(row), place)
+        if (this.rows?.isBroken(slot)) memory.breakLogits(logits, width, place, logitsCount)
+        else memory.keepLogits(logits, place, outputs.logits, outputs.logitsAt(row), logitsCount)
       }
       const rounds = Math.max(...cut.map(({ length }) => length))
       for (let round = 0; round < rounds; round++) {
@@ -369,7 +386,9 @@ export class OrtSession {
         else
           for (const piece of batch) {
             this.count(1, piece.tokens.length)
-            keep(piece, await this.alone.forward(piece), 0)
+            const outputs = await this.alone.forward(piece)
+            keep(piece, outputs, 0)
+            memory.dispose(outputs.logits)
             if (this.isMarked(piece)) this.alone.mark(piece.slot)
           }
       }
@@ -389,11 +408,16 @@ export class OrtSession {
       ...{ tokens: [[0]], lengths: [pastLength], pastLength, contextLength, wanted: [1] },
       layout: this.isBatched ? this.layout : "gapped",
     }
-    const outputs = await this.run(run, (cache) => {
-      const { state, heads, dim, type } = this.signature.caches[cache]
-      return makeArray(type, state ? dim : heads * pastLength * dim)
+    const { memory, signature } = this
+    const past = signature.caches.map(({ state, heads, dim, type }) => {
+      const block = memory.make(type, state ? dim : heads * pastLength * dim)
+      return memory.tensor(type, block, 0, state ? [1, ...state] : [1, heads, pastLength, dim]).tensor
     })
-    return outputs.logitsOf(0).slice()
+    this.count(1, 1)
+    const outputs = await this.graph.run(run, past)
+    const logits = memory.makeLogits(1, signature.width)
+    memory.keepLogits(logits, 0, outputs.logits, outputs.logitsAt(0), 1)
+    return (await memory.readLogits(logits)).slice()
   }
 
   async close(): Promise<void> {
@@ -420,7 +444,7 @@ export class OrtSession {
     }))
   }
 
-  private async forwardRows(rows: CacheRows, feeds: readonly Feed[], keep: Keep): Promise<void> {
+  private async forwardRows(rows: CacheRows<Block>, feeds: readonly Feed[], keep: Keep): Promise<void> {
     const groups = new Map<string, Feed[]>()
     const single: Feed[] = []
     for (const feed of feeds) {
@@ -453,7 +477,7 @@ export class OrtSession {
    * fit it, the engine lost a fifth of its tokens per second at 350 tokens per row (384 against
    * 295, shared machine): each further run costs more than it saves.
    */
-  private async forwardGroup(rows: CacheRows, group: readonly Feed[], keep: Keep): Promise<void> {
+  private async forwardGroup(rows: CacheRows<Block>, group: readonly Feed[], keep: Keep): Promise<void> {
     const capacity = rows.capacity(group[0].slot)
     const newCount = group[0].tokens.length
     const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
@@ -473,17 +497,14 @@ export class OrtSession {
       isStepwise: this.isStepwise(group[0]),
     }
     this.work.placesInVain += newCount * (slots.length - group.length)
-    const outputs = await this.run(run, (cache) => rows.past(cache, capacity, first, end))
-    for (const [row, slot] of slots.entries()) {
+    const ran = [...slots.entries()].flatMap(([row, slot]) => {
       const feed = feedOf.get(slot)
-      if (!feed) continue
-      keep(feed, outputs, row)
-      rows.append(slot, newCount, outputs.caches, row, freshAt(this.layout, feed.start, capacity))
-      if (this.isMarked(feed)) rows.mark(slot)
-    }
+      return feed ? [{ feed, row }] : []
+    })
+    await this.runRows(rows, run, { capacity, first, end, ran, keep })
   }
 
-  private async forwardSingle(rows: CacheRows, feed: Feed, keep: Keep): Promise<void> {
+  private async forwardSingle(rows: CacheRows<Block>, feed: Feed, keep: Keep): Promise<void> {
     const capacity = rows.capacity(feed.slot)
     // A slot without tokens has no row yet.
     const row = Math.max(0, rows.row(feed.slot))
@@ -496,11 +517,36 @@ export class OrtSession {
       wanted: [feed.logitsCount],
       isStepwise: this.isStepwise(feed),
     }
-    const outputs = await this.run(run, (cache) => rows.past(cache, capacity, row, row + 1))
-    keep(feed, outputs, 0)
-    const at = freshAt(this.layout, feed.start, capacity)
-    rows.append(feed.slot, feed.tokens.length, outputs.caches, 0, at)
-    if (this.isMarked(feed)) rows.mark(feed.slot)
+    const range = { capacity, first: row, end: row + 1 }
+    await this.runRows(rows, run, { ...range, ran: [{ feed, row: 0 }], keep })
+  }
+
+  /** Runs rows first … end of an arena, and keeps what they give for the feeds in `ran`. */
+  private async runRows(
+    rows: CacheRows<Block>,
+    run: Run,
+    { capacity, first, end, ran, keep }: RowRange,
+  ): Promise<void> {
+    this.count(run.tokens.length, run.tokens[0].length)
+    const past = this.signature.caches.map((_, cache) => rows.past(cache, capacity, first, end))
+    const tensors = past.map(({ tensor }) => tensor)
+    const isInPlace = this.writesInPlace && capacity > 0
+    const outputs = await this.graph.run(run, tensors, { isInPlace })
+    const tokens = ran.map(
+      ({ feed: { slot, start, tokens }, row }): NewTokens => ({
+        ...{ slot, count: tokens.length, row },
+        at: freshAt(this.layout, start, capacity),
+      }),
+    )
+    for (const { feed, row } of ran) keep(feed, outputs, row)
+    rows.append(tokens, outputs.caches, isInPlace && past.every(({ isView }) => isView))
+    for (const { feed } of ran) if (this.isMarked(feed)) rows.mark(feed.slot)
+    for (const output of [outputs.logits, ...(isInPlace ? [] : outputs.caches)]) this.memory.dispose(output)
+  }
+
+  /** Whether a run writes new keys and values into the rows that it reads. */
+  private get writesInPlace(): boolean {
+    return this.memory.sharesPast && this.layout === "aligned"
   }
 
   /**
@@ -508,7 +554,7 @@ export class OrtSession {
    * a run is worth it. A run reads all weights, and for each position of the room the bytes of its
    * keys and values.
    */
-  private sharedRooms(rows: CacheRows): (length: number) => number {
+  private sharedRooms(rows: CacheRows<Block>): (length: number) => number {
     const { contextLength, weightBytes } = this.options
     const needed = (length: number): number => Math.max(this.leastRoom, capacityOf(length, contextLength))
     const counts = new Map<number, number>()
@@ -538,21 +584,13 @@ export class OrtSession {
     this.work.places += rows * tokens
   }
 
-  private run(run: Run, past: (cache: number) => CacheArray): Promise<Outputs> {
-    this.count(run.tokens.length, run.tokens[0].length)
-    const pasts = this.signature.caches.map((shape, cache) =>
-      this.graph.tensor(shape, past(cache), run.tokens.length, run.pastLength),
-    )
-    return this.graph.run(run, pasts)
-  }
-
   /** Runs the tokens in slot 0, in feeds of these lengths. */
   private async inPieces(tokens: readonly number[], lengths: readonly number[]): Promise<Float32Array> {
     let start = 0
     let last: Float32Array = new Float32Array(0)
     for (const length of lengths) {
       const feed = { slot: 0, start, tokens: tokens.slice(start, start + length), logitsCount: 1 }
-      last = await this.forward([feed])
+      last = await this.read([feed])
       start += length
     }
     return last
@@ -567,6 +605,11 @@ export class OrtSession {
     await this.forward([{ slot: 0, start: 0, tokens: tokens.slice(0, 2), logitsCount: 0 }, ...other])
     await this.forward([{ slot: 0, start: 2, tokens: tokens.slice(2, 4), logitsCount: 0 }])
     const next = other.map((feed) => ({ ...feed, start: 1 }))
-    return this.forward([{ slot: 0, start: 4, tokens: tokens.slice(4), logitsCount: 1 }, ...next])
+    return this.read([{ slot: 0, start: 4, tokens: tokens.slice(4), logitsCount: 1 }, ...next])
+  }
+
+  /** Returns the logits of a trial on the host. */
+  private async read(feeds: readonly Feed[]): Promise<Float32Array> {
+    return this.memory.readLogits(await this.forward(feeds))
   }
 }

@@ -3,7 +3,7 @@
  * common prefix share them.
  */
 import { withMark } from "../marks.ts"
-import { type CacheArray, makeArray } from "./graph.ts"
+import { makeArray } from "./graph.ts"
 import type { Signature } from "./signature.ts"
 
 /** Maximum bytes of the kept states of all slots together, and maximum marks of one slot. */
@@ -18,16 +18,16 @@ export function marksOf({ caches, hasStates }: Signature, slotCount: number): nu
   return Math.min(MaxMarks, Math.floor(MaxBytes / (slotCount * bytes)))
 }
 
-interface Kept {
+interface Kept<Block> {
   /** Number of tokens that the states summarise. */
   readonly length: number
   /** States by cache tensor; undefined for caches that are not states. */
-  readonly states: readonly (CacheArray | undefined)[]
+  readonly states: readonly (Block | undefined)[]
 }
 
-export class KeptStates {
+export class KeptStates<Block> {
   private readonly most: number
-  private readonly kept: (readonly Kept[])[]
+  private readonly kept: (readonly Kept<Block>[])[]
 
   /** `most`: maximum marks of a slot. */
   constructor(slotCount: number, most: number) {
@@ -35,12 +35,12 @@ export class KeptStates {
     this.kept = Array.from({ length: slotCount }, () => [])
   }
 
-  add(slot: number, length: number, states: Kept["states"]): void {
+  add(slot: number, length: number, states: Kept<Block>["states"]): void {
     this.kept[slot] = withMark(this.kept[slot], { length, states }, this.most)
   }
 
   /** Returns the states after `length` tokens; undefined if none were kept. */
-  at(slot: number, length: number): Kept["states"] | undefined {
+  at(slot: number, length: number): Kept<Block>["states"] | undefined {
     return this.kept[slot].find((each) => each.length === length)?.states
   }
 

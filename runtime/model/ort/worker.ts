@@ -12,7 +12,8 @@ import { parentPort, workerData } from "node:worker_threads"
 import type { InferenceSession, Tensor } from "onnxruntime-node"
 import type { Answer, LoadOptions, Question } from "./client.ts"
 import { Gate } from "./gate.ts"
-import { Graph, type TensorConstructor } from "./graph.ts"
+import { type CacheArray, Graph, type TensorConstructor } from "./graph.ts"
+import { HostMemory } from "./host.ts"
 import { missingOrt } from "./installed.ts"
 import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
@@ -46,7 +47,8 @@ const SmallWeights = 256 << 20
 
 /** An open model. */
 interface Opened {
-  readonly session: OrtSession
+  readonly session: OrtSession<CacheArray, Float32Array>
+  readonly memory: HostMemory
   threads: number
   /**
    * Opens the same graph again with another number of threads; undefined if the caller gave the
@@ -68,7 +70,7 @@ try {
   port.on("message", (question: Question) => {
     last = last.then(async () => {
       const start = performance.now()
-      await serve(opened.session, question)
+      await serve(opened, question)
       const now = performance.now()
       if (opened.again === undefined || question.kind !== "forward") return
       const isStep = question.feeds.every(({ tokens }) => tokens.length === 1)
@@ -82,7 +84,7 @@ try {
   gate.leave()
 }
 
-async function serve(session: OrtSession, question: Question): Promise<void> {
+async function serve({ session, memory }: Opened, question: Question): Promise<void> {
   gate.enter()
   try {
     if (question.kind === "close") {
@@ -90,7 +92,8 @@ async function serve(session: OrtSession, question: Question): Promise<void> {
       closePort()
       return
     }
-    const logits = await session.forward(question.feeds, question.reuse)
+    memory.reuse = question.reuse
+    const logits = await session.forward(question.feeds)
     const buffer = logits.buffer as ArrayBuffer
     answer(
       {
@@ -234,8 +237,10 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
       preferredOutputLocation: { ...outputs, logits: "cpu" },
     })
   }
-  const graph = new Graph(session, ort.Tensor as unknown as TensorConstructor, signature, embedding)
-  const opened = new OrtSession(graph, {
+  const Tensor = ort.Tensor as unknown as TensorConstructor
+  const graph = new Graph(session, Tensor, signature, embedding)
+  const memory = new HostMemory(Tensor)
+  const opened = new OrtSession(graph, memory, {
     slotCount,
     contextLength,
     batching,
@@ -247,7 +252,7 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
   const isTried = options.threads === undefined && isSmall && !isGpu && contextLength > 1
   const again = (count: number): Promise<InferenceSession> =>
     create(ort, placed, { ...common, intraOpNumThreads: count })
-  return { session: opened, threads, again: isTried ? again : undefined }
+  return { session: opened, memory, threads, again: isTried ? again : undefined }
 }
 
 async function importOrt(): Promise<Ort> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Feed } from "../../../../runtime/model/model.ts"
-import { halfToFloat } from "../../../../runtime/model/ort/graph.ts"
+import { halfToFloat } from "../../../../runtime/model/ort/host.ts"
 import { readSignature, type ValueInfo } from "../../../../runtime/model/ort/signature.ts"
 import { generator, type TinyOptions } from "../../../support/onnx.ts"
 import { openTiny as open, openGraph } from "../../../support/ortsession.ts"

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { distance } from "../../../../runtime/model/ort/layout.ts"
 import { readGraph } from "../../../../runtime/model/ort/onnx.ts"
-import type { OrtSession } from "../../../../runtime/model/ort/session.ts"
+
 import { slimmed } from "../../../../runtime/model/ort/slim.ts"
 import { generator, type TinyOptions } from "../../../support/onnx.ts"
-import { openGraph, openTiny } from "../../../support/ortsession.ts"
+import { type HostSession, openGraph, openTiny } from "../../../support/ortsession.ts"
 
 /** The logits of three texts in turn, each with a prompt, several tokens at once and tokens one by one. */
-async function logitsOf(session: OrtSession): Promise<Float32Array[]> {
+async function logitsOf(session: HostSession): Promise<Float32Array[]> {
   const random = generator(7)
   const texts = [70, 3, 40].map((length) => Array.from({ length }, () => Math.floor(random() * 256)))
   const steps: Float32Array[] = []
@@ -30,7 +30,7 @@ async function logitsOf(session: OrtSession): Promise<Float32Array[]> {
  * Tokens read one by one are attended by products, whose sums have another order; elsewhere nothing
  * is computed otherwise.
  */
-async function expectSame(slim: OrtSession, whole: OrtSession, bound: number): Promise<void> {
+async function expectSame(slim: HostSession, whole: HostSession, bound: number): Promise<void> {
   const [said, wanted] = [await logitsOf(slim), await logitsOf(whole)]
   if (!slim.signature.takesSteps) expect(said).toEqual(wanted)
   for (const [step, logits] of said.entries()) {

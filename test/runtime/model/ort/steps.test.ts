@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest"
 import type { Feed } from "../../../../runtime/model/model.ts"
 import type { OnnxGraph, OnnxNode } from "../../../../runtime/model/ort/onnx.ts"
-import type { OrtSession } from "../../../../runtime/model/ort/session.ts"
+
 import { stepwise } from "../../../../runtime/model/ort/steps.ts"
 import { generator } from "../../../support/onnx.ts"
-import { openGraph, openTiny } from "../../../support/ortsession.ts"
+import { type HostSession, openGraph, openTiny } from "../../../support/ortsession.ts"
 
 const grouped = { isGrouped: true, hasPositions: false }
-const graphs: [name: string, open: () => Promise<OrtSession>][] = [
+const graphs: [name: string, open: () => Promise<HostSession>][] = [
   ["a tiny graph", () => openTiny(grouped)],
   ...["llama_genai_q4", "gemma3_genai", "lfm2_genai", "qwen2_5_vl"].map(
-    (name): [string, () => Promise<OrtSession>] => [
+    (name): [string, () => Promise<HostSession>] => [
       `the export ${name}`,
       () => openGraph(`test/exports/${name}`),
     ],
