@@ -42,8 +42,8 @@ export class MaskAtlas {
   private readonly pinned = new Set<unknown>()
 
   /**
-   * `width` and W are those of the rows. The atlas has at least `minSlots` slots besides slot 0, and
-   * at most `maxBytes`, the size of one buffer.
+   * `width` and W are those of the rows. The atlas has at least `minSlots` slots besides slot 0,
+   * and at most `maxBytes`, the size of one buffer.
    */
   constructor(width: number, options: { minSlots: number; maxBytes: number; budget?: number }) {
     this.words = Math.ceil(width / 32)
@@ -62,7 +62,7 @@ export class MaskAtlas {
     this.pinned.clear()
   }
 
-  /** Returns what the device needs for a submission with the slots asked for since the last call. */
+  /** Returns what a submission with the slots asked for since the last call needs. */
   take(): MaskSlots {
     const { id: atlas, words, slotCount, writes } = this
     this.writes = []

@@ -119,7 +119,7 @@ export async function createGpuSampler(
  * The sampler over a pipeline, which may be in another thread. It packs the rows, decodes the
  * answers, and computes the rows that the kernels do not.
  */
-export class KernelSampler<Handle> implements Sampler {
+class KernelSampler<Handle> implements Sampler {
   readonly name = "gpu"
   readonly stats: GpuSamplerStats = {
     gpuRows: 0,

@@ -101,8 +101,8 @@ export class Graph {
   }
 
   /**
-   * Returns the index of the first requested logits of a row, in logits of shape [B, S, V], or [n, 1,
-   * V] if the requested tokens were an input.
+   * Returns the index of the first requested logits of a row, in logits of shape [B, S, V], or of
+   * shape [n, 1, V] if the requested tokens were an input.
    */
   private logitsAt(logits: Tensor, { wanted }: Run, row: number): number {
     const [, positionCount] = logits.dims

@@ -20,8 +20,8 @@ export interface Memory<Block, Logits> {
   /** Whether the numbers can be read here. */
   readonly isOnHost: boolean
   /**
-   * Whether a graph of layout *aligned* writes new keys and values into the tensor that it reads, so
-   * that nothing has to be copied after a run.
+   * Whether a graph of layout *aligned* writes new keys and values into the tensor that it reads.
+   * Nothing has to be copied after a run then.
    */
   readonly sharesPast: boolean
   /** Returns a new block of zeros. */
