@@ -4,7 +4,7 @@
 
 import type { Tensor } from "onnxruntime-node"
 import { type CacheArray, makeArray, type TensorConstructor } from "./graph.ts"
-import type { Memory, Move } from "./memory.ts"
+import type { Memory, Move, Place } from "./memory.ts"
 import type { CacheShape, FloatType } from "./signature.ts"
 
 /** The exponent bits of a float16 that is infinite or NaN. */
@@ -27,8 +27,8 @@ export class HostMemory implements Memory<CacheArray, Float32Array> {
 
   free(): void {}
 
-  copy(_: FloatType, from: CacheArray, at: number, to: CacheArray, place: number, length: number): void {
-    to.set(from.subarray(at, at + length), place)
+  copy(_: FloatType, from: Place<CacheArray>, to: Place<CacheArray>, length: number): void {
+    to.block.set(from.block.subarray(from.at, from.at + length), to.at)
   }
 
   tensor(

@@ -16,6 +16,12 @@ export interface Move {
   readonly count: number
 }
 
+/** The number at index `at` of a block. */
+export interface Place<Block> {
+  readonly block: Block
+  readonly at: number
+}
+
 export interface Memory<Block, Logits> {
   /** Whether the numbers can be read here. */
   readonly isOnHost: boolean
@@ -28,7 +34,7 @@ export interface Memory<Block, Logits> {
   make(type: FloatType, length: number): Block
   free(block: Block): void
   /** Copies numbers. The two ranges must not overlap. */
-  copy(type: FloatType, from: Block, at: number, to: Block, place: number, length: number): void
+  copy(type: FloatType, from: Place<Block>, to: Place<Block>, length: number): void
   /**
    * Returns the numbers of a block from `at` on as a tensor for the next run. `isView`: whether it
    * is the block's own memory; otherwise it is a copy.

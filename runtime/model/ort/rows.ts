@@ -211,8 +211,9 @@ export class CacheRows<Block> {
       const length = this.lengths[arena.slots[row]]
       const gap = seenAt(this.layout, length, capacity) * dim
       for (let head = 0; head < heads; head++) {
-        const from = (row * heads + head) * capacity * dim
-        memory.copy(type, arena.blocks[cache], from, block, from - start * size + gap, length * dim)
+        const at = (row * heads + head) * capacity * dim
+        const from = { block: arena.blocks[cache], at }
+        memory.copy(type, from, { block, at: at - start * size + gap }, length * dim)
       }
     }
     return memory.tensor(type, block, 0, dims)
@@ -281,14 +282,16 @@ export class CacheRows<Block> {
     const row = arena.slots.indexOf(slot)
     for (const [cache, state] of states.entries()) {
       const { type, dim } = this.caches[cache]
-      if (state) this.memory.copy(type, state, 0, arena.blocks[cache], row * dim, dim)
+      if (!state) continue
+      const to = { block: arena.blocks[cache], at: row * dim }
+      this.memory.copy(type, { block: state, at: 0 }, to, dim)
     }
   }
 
   /** Returns a new block with a copy of numbers of another one. */
   private cut(type: FloatType, block: Block, at: number, length: number): Block {
     const copy = this.memory.make(type, length)
-    this.memory.copy(type, block, at, copy, 0, length)
+    this.memory.copy(type, { block, at }, { block: copy, at: 0 }, length)
     return copy
   }
 
@@ -330,7 +333,7 @@ export class CacheRows<Block> {
       const size = this.rowSize(cache, capacity)
       const grown = this.memory.make(type, arena.room * size)
       if (room > 0) {
-        this.memory.copy(type, blocks[cache], 0, grown, 0, room * size)
+        this.memory.copy(type, { block: blocks[cache], at: 0 }, { block: grown, at: 0 }, room * size)
         this.memory.free(blocks[cache])
       }
       return grown
@@ -356,15 +359,18 @@ export class CacheRows<Block> {
     length: number,
   ): void {
     for (const [cache, { heads, dim, state, type }] of this.caches.entries()) {
-      const [from, to] = [source.blocks[cache], target.blocks[cache]]
+      const copy = (at: number, place: number, count: number): void => {
+        const from = { block: source.blocks[cache], at }
+        this.memory.copy(type, from, { block: target.blocks[cache], at: place }, count)
+      }
       if (state) {
-        this.memory.copy(type, from, sourceRow * dim, to, targetRow * dim, dim)
+        copy(sourceRow * dim, targetRow * dim, dim)
         continue
       }
       for (let head = 0; head < heads; head++) {
         const at = (sourceRow * heads + head) * source.capacity * dim
         const place = (targetRow * heads + head) * target.capacity * dim
-        this.memory.copy(type, from, at, to, place, length * dim)
+        copy(at, place, length * dim)
       }
     }
   }
@@ -374,8 +380,8 @@ export class CacheRows<Block> {
       const block = arena.blocks[cache]
       const size = this.rowSize(cache, arena.capacity)
       const kept = this.cut(type, block, one * size, size)
-      this.memory.copy(type, block, other * size, block, one * size, size)
-      this.memory.copy(type, kept, 0, block, other * size, size)
+      this.memory.copy(type, { block, at: other * size }, { block, at: one * size }, size)
+      this.memory.copy(type, { block: kept, at: 0 }, { block, at: other * size }, size)
       this.memory.free(kept)
     }
     const slot = arena.slots[one]
