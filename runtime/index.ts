@@ -75,6 +75,7 @@ export type { Choice, GenerateResult, Generation, Usage } from "./engine/generat
 export { EngineMetrics } from "./engine/metrics.ts"
 export type { GenerateOptions, Prompt } from "./engine/request.ts"
 export type { FinishReason, GenerationEvent, StreamEvent } from "./engine/sequence.ts"
+export type { TokenTrace } from "./engine/trace.ts"
 export {
   AbortError,
   type ContextOverflow,

@@ -33,7 +33,12 @@ export async function drawTokens(
   rounding: number,
 ): Promise<(SampleResult | Error | undefined)[]> {
   const results = new Map<DrawRow, SampleResult | Error | undefined>()
-  for (const row of rows) if (row.sequence.options.take) results.set(row, await taken(row))
+  for (const row of rows) {
+    const { take, firstTokens } = row.sequence.options
+    const first = firstTokens?.[row.sequence.outputCount]
+    if (take) results.set(row, await taken(row))
+    else if (first !== undefined) results.set(row, { token: first, status: "ok" })
+  }
   const drawn = rows.filter((row) => !results.has(row))
   for (const own of groupsOf(drawn)) {
     const found = await drawTogether(sampler, own, rounding)

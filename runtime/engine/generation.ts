@@ -17,6 +17,7 @@ import type { RequestTurn } from "../turn/turn.ts"
 import type { ApartReading } from "../turn/wholereading.ts"
 import { quantile } from "./metrics.ts"
 import type { FinishReason, GenerationEvent, Sequence } from "./sequence.ts"
+import type { TokenTrace } from "./trace.ts"
 
 /** One answer of a request; `n` asks for several. */
 export interface Choice {
@@ -37,6 +38,8 @@ export interface Choice {
   readonly logprobs: readonly TokenLogprobs[] | null
   /** The closed values and how sure the model was of each; null without `confidence`. */
   readonly fields: readonly ClosedField[] | null
+  /** How each of the tokens came about; null without `trace`. */
+  readonly trace: readonly TokenTrace[] | null
 }
 
 interface Spread {
@@ -173,6 +176,14 @@ export class Generation {
   get promptLogprobs(): readonly (TokenLogprobs | null)[] | null {
     const [first] = this.sequences
     return typeof first.options.promptLogprobs === "number" ? first.promptLogprobs : null
+  }
+
+  /**
+   * Returns how the tokens of a choice came about, as far as they are known: at least those of the
+   * events that were read. Null without `trace`.
+   */
+  traceOf(choice: number): readonly TokenTrace[] | null {
+    return this.sequences[choice].traces
   }
 
   /** Ends all choices that still run, by `abort`. */
@@ -377,6 +388,7 @@ export class Generation {
       error,
       logprobs: sequence.options.params.logprobs === null ? null : logprobs,
       fields: this.options.confidence ? (this.fields.get(index)?.closed ?? []) : null,
+      trace: sequence.traces,
     }
   }
 

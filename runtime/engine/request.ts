@@ -26,6 +26,7 @@ import type { ModelStyle } from "../turn/style.ts"
 import { openTurn, type RequestTurn, templateOptionsOf } from "../turn/turn.ts"
 import { type BeamSettings, readBeams, type SearchOptions } from "./beamoptions.ts"
 import type { TokenWatch } from "./sequence.ts"
+import { readFirstTokens, readTrace } from "./trace.ts"
 
 /**
  * A string is one user message (or, with `raw`, the text itself); a list of numbers is token ids.
@@ -138,6 +139,17 @@ export interface GenerateOptions extends SamplingOptions, SearchOptions, Constra
    */
   confidence?: boolean | null
   /**
+   * Whether to report how each token came about and what the constraint's mask did to the model's
+   * distribution. A number, from 1 to 64, is the length of the lists of likely tokens; true is 5.
+   * Default false. Each drawn token costs some passes over the logits.
+   */
+  trace?: boolean | number | null
+  /**
+   * Tokens with which every answer begins. They count as tokens of the answer, and each must be
+   * allowed at its place: an answer that one of them does not fit ends with an error. Default none.
+   */
+  firstTokens?: readonly number[] | null
+  /**
    * Functions of the caller that change logits: each gets the logits of every token that is drawn,
    * after the constraint and the penalties and before the temperature, and may change them or
    * forbid tokens; tokens that the constraint forbids stay forbidden. They run in this thread, one
@@ -170,6 +182,9 @@ export interface ReadRequest {
   readonly takesRuns: boolean
   readonly fields: boolean
   readonly confidence: boolean
+  /** Number of tokens in each list of a trace; 0 for no trace. */
+  readonly traceTokens: number
+  readonly firstTokens: readonly number[]
   /** Only together with `confidence`. */
   readonly watch?: TokenWatch
   readonly hasPatterns: boolean
@@ -250,6 +265,10 @@ export async function readRequest(
     walk: isConstrained || walk.stopRegexes.length > 0 ? walk : null,
     takesRuns: isConstrained && walk.forces && walk.takesForced,
     fields: (options.fields ?? false) || confidence,
+    traceTokens: readTrace(options.trace, beams !== null),
+    firstTokens: readFirstTokens(options.firstTokens, {
+      ...{ maxTokens, width: context.tokenizer.vocabulary.width, isSearch: beams !== null },
+    }),
     hasPatterns: walk.stopRegexes.length > 0,
     stopWhen: readStopWhen(options.stopWhen, isConstrained),
     repetition: options.repetitionDetection ? checkRepetition(options.repetitionDetection) : null,

@@ -53,6 +53,8 @@ export const generateFields = {
     schemaInPrompt: "boolean",
     fields: "boolean",
     confidence: "boolean",
+    trace: "any",
+    firstTokens: "list",
     report: "boolean",
     signal: "object",
     processors: "list",

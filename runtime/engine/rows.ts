@@ -11,6 +11,7 @@
  */
 
 import type { Vocabulary } from "../../mask/vocabulary.ts"
+import { effectOf, type MaskEffect } from "../../sampler/effect.ts"
 import type { SampleResult, Sampler } from "../../sampler/index.ts"
 import { certaintyOf, describeForced } from "../../sampler/logprobs.ts"
 import { overruledBans } from "../../sampler/penalties.ts"
@@ -25,6 +26,7 @@ import { type DrawRow, drawTokens } from "./drawing.ts"
 import type { EngineMetrics } from "./metrics.ts"
 import type { BatchEntry } from "./scheduler.ts"
 import { isLegal, type Sequence } from "./sequence.ts"
+import { forbiddenFirst, type TokenTrace } from "./trace.ts"
 
 export interface RowParts {
   readonly sampler: Sampler
@@ -49,6 +51,8 @@ export interface Cursor {
   result: (SampleResult & { status: "ok" }) | undefined
   /** How sure the model was of the drawn token, if requested. */
   certainty: Certainty | undefined
+  /** What the mask did to the row of the drawn token, if a trace is requested. */
+  effect: MaskEffect | null
   redraws: number
   taken: number
   accepted: number
@@ -233,6 +237,7 @@ export class Rows {
           this.metrics.seconds.mask.observe(us / 1e6)
         }
         sequence.maskUs.push(...outlook.fillUs)
+        sequence.lastMaskUs = outlook.fillUs.at(-1) ?? null
       }
       this.takeSteps(sequence, outlook.run)
       if (outlook.isCut) this.guides.look(guide!)
@@ -249,11 +254,15 @@ export class Rows {
   private takeForced(sequence: Sequence, token: number, verdict: Verdict): void {
     sequence.forcedCount++
     this.metrics.forcedTokens++
+    const first = sequence.options.firstTokens?.[sequence.outputCount]
+    if (first !== undefined && first !== token) throw forbiddenFirst(sequence.outputCount, first)
     const { params, choice } = sequence.options
     const { counts, mask, tokens } = sequence
     const row = { logitsRow: 0, params, mask, tokens: counts, position: tokens.length, choice }
     for (const param of overruledBans(row, token)) sequence.lifted.add(param)
     const logprobs = params.logprobs === null ? undefined : describeForced(token, params)
+    const kind = sequence.hasClosed ? "closing" : "forced"
+    sequence.traces?.push({ token, kind, effect: null, maskUs: null })
     this.accept(sequence, token, { logprobs, verdict, isForced: true })
   }
 
@@ -276,7 +285,10 @@ export class Rows {
     if (cursors.length === 0) return cursors
     const results = await drawTokens(this.parts.sampler, cursors.map(toDrawRow), this.rounding)
     const drawn = cursors.filter((cursor, index) => this.isDrawn(cursor, results[index]))
-    for (const cursor of drawn) if (cursor.entry.sequence.options.confidence) await addCertainty(cursor)
+    for (const cursor of drawn) {
+      const { confidence, traceTokens } = cursor.entry.sequence.options
+      if (confidence || traceTokens) await judge(cursor)
+    }
     return drawn
   }
 
@@ -306,6 +318,8 @@ export class Rows {
     if (result instanceof Error) this.fail(sequence, result)
     else if (result.status !== "ok") {
       this.fail(sequence, drawError(sequence, result.status))
+    } else if (!isLegal(sequence.mask, result.token) && isGiven(sequence)) {
+      this.fail(sequence, forbiddenFirst(sequence.outputCount, result.token))
     } else if (!isLegal(sequence.mask, result.token)) {
       this.metrics.maskViolations++
       this.fail(
@@ -401,6 +415,7 @@ export class Rows {
     const { sequence, draft } = cursor.entry
     const { token, logprobs, relaxed } = cursor.result!
     const before = sequence.tokens.length
+    sequence.traces?.push(traceOf(cursor))
     cursor.result = undefined
     cursor.redraws = 0
     this.alone(sequence, () => {
@@ -444,6 +459,7 @@ export class Rows {
     const kept = makeCursor({ ...entry, draft, logitsRow: 0 }, logits.keep(row, end))
     kept.result = result
     kept.certainty = cursor.certainty
+    kept.effect = cursor.effect
     kept.redraws = redraws
     kept.waitsSince = waitsSince
     entry.sequence.isLate = true
@@ -456,18 +472,36 @@ const presumed: Verdict = { isAccepting: false, isExhausted: false }
 
 function makeCursor(entry: BatchEntry, logits: StepLogits): Cursor {
   return {
-    ...{ entry, logits, result: undefined, certainty: undefined, redraws: 0, taken: 0, accepted: 0 },
-    ...{ waitsSince: 0, isRepeated: false },
+    ...{ entry, logits, result: undefined, certainty: undefined, effect: null, redraws: 0 },
+    ...{ taken: 0, accepted: 0, waitsSince: 0, isRepeated: false },
   }
 }
 
-/** Records how sure the model was of the drawn token. */
-async function addCertainty(cursor: Cursor): Promise<void> {
+/** Records how sure the model was of the drawn token, and what the mask did, as requested. */
+async function judge(cursor: Cursor): Promise<void> {
   const { entry, logits, taken, result } = cursor
   const { mask, options, tokens } = entry.sequence
+  const { confidence, traceTokens } = options
   const row = await logits.row(entry.logitsRow + taken)
+  // After a redraw the mask lacks tokens that the constraint allows: the first effect is kept.
+  if (traceTokens && cursor.redraws === 0) cursor.effect = effectOf(row, mask, traceTokens)
+  if (!confidence) return
   cursor.certainty = certaintyOf(row, mask, result!.token)
   options.watch?.(row, mask, result!.token, tokens)
+}
+
+/** Returns whether the caller chose the next token. */
+function isGiven({ options, outputCount }: Sequence): boolean {
+  return outputCount < (options.firstTokens?.length ?? 0)
+}
+
+/** Returns the trace of a drawn token that is about to be accepted. */
+function traceOf({ entry, result, effect, taken }: Cursor): TokenTrace {
+  const { sequence, draft } = entry
+  const { token } = result!
+  const isDraft = draft.tokens[taken] === token && draft.forced[taken] === false
+  const drawn = sequence.hasClosed ? "closing" : isDraft ? "draft" : "sampled"
+  return { token, kind: isGiven(sequence) ? "given" : drawn, effect, maskUs: sequence.lastMaskUs }
 }
 
 /**

@@ -28,6 +28,7 @@ import { type StopStrings, StopWatch } from "../stops/stops.ts"
 import { StopWhen, type StopWhenKind } from "../stops/stopwhen.ts"
 import { WordBuffer } from "../stops/wordbuffer.ts"
 import type { Carried, TurnPiece } from "../turn/reading.ts"
+import type { TokenTrace } from "./trace.ts"
 
 /**
  * How an answer ended: it is complete or a stop was found (`stop`), it was cut (`length`), the
@@ -145,6 +146,10 @@ export interface SequenceOptions {
   readonly maxTokens: number
   /** Whether events report how sure the model was of their tokens. */
   readonly confidence?: boolean
+  /** Number of tokens in each list of a trace; 0 for no trace. */
+  readonly traceTokens?: number
+  /** The tokens with which the answer begins. */
+  readonly firstTokens?: readonly number[]
   /**
    * Number of alternatives for each token of the prompt; null if no log-probabilities are
    * requested.
@@ -170,6 +175,10 @@ export class Sequence {
    * precedes it.
    */
   readonly promptLogprobs: (TokenLogprobs | null)[] = [null]
+  /** How each token of the output came about; null if no trace is requested. */
+  readonly traces: TokenTrace[] | null
+  /** Microseconds to fill the mask for the next token; null if it was known. */
+  lastMaskUs: number | null = null
   /** Whether the budget's rule forbade a drawn token. */
   hasClosed = false
   /** Whether events wait for `release`, so that a forced run is one event. */
@@ -270,6 +279,7 @@ export class Sequence {
     this.stopWhen = options.stopWhen ? new StopWhen(options.stopWhen) : null
     this.repetition = options.repetition ? new Repetition(options.repetition) : null
     this.words = options.byWords ? new WordBuffer() : null
+    this.traces = options.traceTokens ? [] : null
     this.trail = options.confidence ? new CertaintyTrail() : null
   }
 

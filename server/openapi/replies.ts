@@ -44,6 +44,27 @@ export const fieldEvent = named(
 
 export const fields = z.array(fieldEvent).optional()
 
+const traced = z.object({ id: int, text, bytes: z.array(int), logprob: z.number() })
+
+const tokenTrace = named(
+  "TokenTrace",
+  "How a token of the answer came about, and what the constraint's mask did (`tokenrail.trace`).",
+  z.object({
+    id: int,
+    text,
+    bytes: z.array(int),
+    kind: z.enum(["sampled", "forced", "draft", "closing", "given"]),
+    allowed: int.nullable().describe("Number of tokens that were allowed; null if no model ran."),
+    mass: z.number().nullable().describe("The model's probability of all allowed tokens together."),
+    entropy: z.number().nullable().describe("Bits of entropy among the allowed tokens."),
+    top: z.array(traced).describe("The likeliest allowed tokens; `logprob` among the allowed ones."),
+    illegal: z.array(traced).describe("The likeliest forbidden tokens; `logprob` among all."),
+    mask_us: z.number().nullable().describe("Microseconds to fill the mask."),
+  }),
+)
+
+export const trace = z.array(tokenTrace).optional()
+
 /** Members of the `tokenrail` object of a reply. */
 export const notes = {
   seed: z.union([z.int(), text]).optional().describe("The seed; digits if JSON.parse would round it."),

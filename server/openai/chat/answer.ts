@@ -2,7 +2,8 @@
  * An answer of chat: text, thoughts and calls, as a whole message and as deltas. The joined deltas
  * equal the message.
  */
-import type { Choice, GenerationEvent, ToolCall } from "../../../runtime/index.ts"
+import type { Choice, GenerationEvent, ToolCall, Vocabulary } from "../../../runtime/index.ts"
+import { type TraceCursor, traceRows } from "../reply/trace.ts"
 import type { ChatRequest } from "./schema.ts"
 
 /** Returns the message of a choice. */
@@ -82,6 +83,23 @@ export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: read
     return { event: type, ...rest, ...(call !== undefined && { tool_index: call }) }
   })
   return { tokenrail: { fields: told } }
+}
+
+/** Returns what a whole reply says of a choice: its completed values and its trace. */
+export function notesOf(choice: Choice, vocabulary: Vocabulary): { tokenrail?: object } {
+  const { tokenrail } = closedFieldsOf(choice)
+  if (choice.trace === null) return tokenrail ? { tokenrail } : {}
+  return { tokenrail: { ...tokenrail, trace: traceRows(choice.trace, vocabulary) } }
+}
+
+/**
+ * Returns what a chunk says of the event that it carries: changes of values, and the traces of its
+ * tokens.
+ */
+export function eventNotes(event: GenerationEvent, traces: TraceCursor): { tokenrail?: object } {
+  const count = event.type === "finish" ? undefined : event.tokens.length
+  const notes = { ...fieldsOf(event).tokenrail, ...traces.take(event.choice, count) }
+  return Object.keys(notes).length > 0 ? { tokenrail: notes } : {}
 }
 
 /** Returns OpenAI's finish reason. It is `stop` after a call of a tool that the request named. */

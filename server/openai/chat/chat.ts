@@ -10,6 +10,7 @@
  */
 import type {
   Engine,
+  GenerateOptions,
   GenerateResult,
   Generation,
   GenerationEvent,
@@ -23,12 +24,13 @@ import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { logprobRows } from "../reply/logprobs.ts"
 import { LongReply } from "../reply/longreply.ts"
 import { randomSeed, spellSeed } from "../reply/seed.ts"
+import { TraceCursor, traceCost } from "../reply/trace.ts"
 import { counts, usageOf } from "../reply/usage.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import type { Constraint } from "../request/constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
 import { ignoredHeaders } from "../request/keys.ts"
-import { closedFieldsOf, Deltas, fieldsOf, finishReasonOf, messageOf } from "./answer.ts"
+import { Deltas, eventNotes, finishReasonOf, messageOf, notesOf } from "./answer.ts"
 import type { ChatRequest } from "./schema.ts"
 
 /** Replies with one chat completion. Never rejects: every failure is a response. */
@@ -42,7 +44,7 @@ export async function chat(engine: Engine, request: Request, options: EndpointOp
     words = wordsOf(chatRequest)
     hasTools = (chatRequest.options.tools ?? []).length > 0
     options.models.check(chatRequest.model)
-    checkReply(chatRequest, engine.model.contextLength)
+    checkReply(chatRequest, engine.model.contextLength, policies.generate.trace)
     const seed = BigInt(chatRequest.options.seed ?? randomSeed())
     const generation = await engine.start(chatRequest.messages, {
       ...engineOptions(chatRequest, { constraint, policies }, options),
@@ -81,11 +83,12 @@ function wordsOf({ maxTokensField: maxTokens }: Pick<ChatRequest, "maxTokensFiel
 export function checkReply(
   { options, stream, topLogprobs }: Pick<ChatRequest, "options" | "stream" | "topLogprobs">,
   contextLength: number,
+  trace: GenerateOptions["trace"] = null,
 ): void {
-  if (stream || topLogprobs === null) return
+  if (stream || (topLogprobs === null && !trace)) return
   const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)
-  const rows = 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)
-  checkBound(wholeBounds.replyRows, (options.n ?? 1) * tokens * rows)
+  const rows = topLogprobs === null ? 0 : 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)
+  checkBound(wholeBounds.replyRows, (options.n ?? 1) * tokens * (rows + traceCost(trace)))
 }
 
 /** Renders a generation as a whole reply or as a stream. */
@@ -132,7 +135,7 @@ class Reply {
           this.request.options.toolChoice,
         ),
         stop_reason: choice.stopReason,
-        ...closedFieldsOf(choice),
+        ...notesOf(choice, this.vocabulary),
       }
     })
     const whole = {
@@ -169,14 +172,16 @@ class Reply {
       const first = chunk(index, { role: "assistant", content: "" })
       yield index === 0 ? { ...first, tokenrail: this.extension } : first
     }
+    const traces = new TraceCursor(this.generation, this.vocabulary)
     for await (const event of this.generation) {
       if (event.type !== "finish") {
         completionTokens += event.tokens.length
         const delta = deltas[event.choice].of(event)
-        if (delta === null && !event.logprobs?.length) continue
+        const notes = eventNotes(event, traces)
+        if (delta === null && !event.logprobs?.length && !notes.tokenrail) continue
         yield chunk(event.choice, delta ?? { content: "" }, {
           ...this.eventLogprobs(event),
-          ...fieldsOf(event),
+          ...notes,
         })
       } else {
         refuseFailure(event)
@@ -188,7 +193,7 @@ class Reply {
           {
             finish_reason,
             stop_reason: event.stopReason,
-            ...fieldsOf(event),
+            ...eventNotes(event, traces),
           },
         )
         const said = {

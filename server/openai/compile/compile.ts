@@ -25,6 +25,7 @@ export async function compile(engine: Engine, request: Request, options: Endpoin
       ...engineOptions(own, { constraint, policies }, options),
       ...{ onLength: "truncate", raw: true, maxTokens: 1, signal: request.signal },
       ...{ schemaInPrompt: false, reasonUntil: null, fields: false, confidence: false },
+      ...{ trace: false, firstTokens: null },
     })
     generation.cancel()
     const { compileMs } = options

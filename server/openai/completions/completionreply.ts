@@ -6,10 +6,11 @@
  * their end.
  */
 import type { Choice, Engine, Generation, GenerationEvent } from "../../../runtime/index.ts"
-import { closedFieldsOf, fieldsOf } from "../chat/answer.ts"
+import { eventNotes, notesOf } from "../chat/answer.ts"
 import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { LongReply } from "../reply/longreply.ts"
 import { spellSeed } from "../reply/seed.ts"
+import { TraceCursor } from "../reply/trace.ts"
 import { counts, sumUsage, usageOf } from "../reply/usage.ts"
 import { type CompletionRequest, words } from "./completionfields.ts"
 import { type LegacyRow, legacyLogprobs, promptRows, RowWriter } from "./legacylogprobs.ts"
@@ -69,7 +70,7 @@ export class CompletionReply {
             topLogprobs === null ? null : legacyLogprobs(rows(), (some, make) => long.list(some, make)),
           finish_reason: choice.finishReason,
           stop_reason: choice.stopReason,
-          ...closedFieldsOf(choice),
+          ...notesOf(choice, this.engine.vocabulary),
         }
       }),
     )
@@ -100,6 +101,7 @@ export class CompletionReply {
       }
     }
     const writers = new Map<number, RowWriter>()
+    const traces = this.generations.map((each) => new TraceCursor(each, this.engine.vocabulary))
     try {
       for await (const [prompt, event] of this.events()) {
         const index = prompt * n + event.choice
@@ -113,13 +115,17 @@ export class CompletionReply {
         if (event.type === "text") {
           completionTokens += event.tokens.length
           const rows = event.logprobs ?? []
-          const fields = fieldsOf(event)
-          if (event.text === "" && rows.length === 0 && !fields.tokenrail) continue
-          yield chunk(index, event.text, { ...this.logprobs(writer.write(rows)), ...fields })
+          const notes = eventNotes(event, traces[prompt])
+          if (event.text === "" && rows.length === 0 && !notes.tokenrail) continue
+          yield chunk(index, event.text, { ...this.logprobs(writer.write(rows)), ...notes })
         } else if (event.type === "finish") {
           const { finishReason, stopReason } = event
           const said = { ...(--unfinished === 0 ? await this.warnings() : {}), ...closedOf([event]) }
-          const end = { finish_reason: finishReason, stop_reason: stopReason, ...fieldsOf(event) }
+          const end = {
+            finish_reason: finishReason,
+            stop_reason: stopReason,
+            ...eventNotes(event, traces[prompt]),
+          }
           yield chunk(index, "", end, said)
         }
       }

@@ -11,6 +11,7 @@ import { RequestError } from "../../../runtime/index.ts"
 import { errorResponse, toHttpError, unsupported } from "../../errors.ts"
 import { eventStream } from "../../http/sse.ts"
 import { randomSeed } from "../reply/seed.ts"
+import { traceCost } from "../reply/trace.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import type { Constraint } from "../request/constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
@@ -87,7 +88,7 @@ async function start(
     // Lets other requests run between two prompts.
     if (isList) await new Promise<void>((resolve) => setImmediate(resolve))
   }
-  checkReply(completion, tokenized, engine.model.contextLength)
+  checkReply(completion, tokenized, engine.model.contextLength, options.trace)
   const prompted: Prompted[] = []
   try {
     for (const [index, ids] of tokenized.entries()) {
@@ -133,9 +134,11 @@ function checkReply(
   { options, stream, topLogprobs, n, bestOf, echo }: CompletionRequest,
   prompts: readonly (readonly number[])[],
   contextLength: number,
+  trace: GenerateOptions["trace"],
 ): void {
-  if (stream || options.logprobs === null || options.logprobs === undefined) return
+  const hasRows = options.logprobs !== null && options.logprobs !== undefined
+  if (stream || (!hasRows && !trace)) return
   const answer = bestOf * Math.min(options.maxTokens ?? defaultMaxTokens, contextLength)
   const tokens = prompts.reduce((sum, ids) => sum + answer + (echo ? n * ids.length : 0), 0)
-  checkBound(wholeBounds.replyRows, tokens * (1 + (topLogprobs ?? 0)))
+  checkBound(wholeBounds.replyRows, tokens * ((hasRows ? 1 + (topLogprobs ?? 0) : 0) + traceCost(trace)))
 }

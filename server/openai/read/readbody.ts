@@ -14,6 +14,7 @@ import { parseChat } from "../chat/schema.ts"
 import { parseCompile } from "../compile/fields.ts"
 import { parseCompletion } from "../completions/completionfields.ts"
 import { parseDecision, parseScore } from "../decisionfields.ts"
+import { refuseTrace } from "../reply/trace.ts"
 import { readBareFormat, readConstraint } from "../request/constraint.ts"
 import { parseCountResponse, parseResponse } from "../responses/fields.ts"
 import { parseDetokenize, parseTokenize } from "../tokenizefields.ts"
@@ -35,6 +36,9 @@ const parsers = {
   tokenize: parseTokenize,
   detokenize: parseDetokenize,
 }
+
+/** The endpoints whose replies have a place for a trace, and one that ignores it. */
+const tracing: ReadonlySet<Endpoint> = new Set(["chat", "completions", "compile"])
 
 export type Endpoint = keyof typeof parsers
 export type BodyRead<E extends Endpoint> = ReturnType<(typeof parsers)[E]>
@@ -58,5 +62,7 @@ export function readBody<E extends Endpoint>(
   bytes: Uint8Array,
   limits: ParseLimits,
 ): BodyRead<E> {
-  return parsers[endpoint](parseBody(bytes, limits)) as BodyRead<E>
+  const read = parsers[endpoint](parseBody(bytes, limits))
+  if ("policies" in read && !tracing.has(endpoint)) refuseTrace(read.policies)
+  return read as BodyRead<E>
 }

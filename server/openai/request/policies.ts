@@ -38,7 +38,8 @@ export const policyFields = z.strictObject({
   timing: z.boolean().nullish(),
   fields: z.boolean().nullish(),
   confidence: z.boolean().nullish(),
-  trace: z.boolean().nullish(),
+  trace: z.union([z.boolean(), z.int().min(1).max(64)]).nullish(),
+  first_tokens: z.array(z.int().min(0)).nullish(),
   stream_granularity: z.enum(["token", "word"]).nullish(),
   draft_tokens: z.int().min(0).nullish(),
   tools_in_prompt: z.boolean().nullish(),
@@ -61,7 +62,6 @@ const notYet: [keyof z.infer<typeof policyFields>, unknown, string][] = [
   ],
   ["prefill", "inside", "Leave it out"],
   ["lenient", true, "Remove the keyword from the schema"],
-  ["trace", true, "Leave it out"],
 ]
 
 /** Keys that `structured_outputs` may hold besides its constraint. */
@@ -127,6 +127,8 @@ export function readPolicies(value: Record<string, unknown>): Policies {
       ...(stream_granularity && { streamGranularity: stream_granularity }),
       ...(policies.fields != null && { fields: policies.fields }),
       ...(policies.confidence && { confidence: true }),
+      ...(policies.trace && { trace: policies.trace }),
+      ...(policies.first_tokens?.length && { firstTokens: policies.first_tokens }),
       ...(draft_tokens != null && { draftTokens: draft_tokens }),
       ...(tools_in_prompt != null && { toolsInPrompt: tools_in_prompt }),
       ...(reason && { reasonUntil: reason.until }),

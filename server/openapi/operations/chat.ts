@@ -25,6 +25,7 @@ import {
   stopReason,
   text,
   tokenrail,
+  trace,
   usage,
 } from "../replies.ts"
 
@@ -84,7 +85,7 @@ const thoughts = {
   reasoning_content: text.optional().describe("Thoughts before the answer."),
   reasoning: text.optional().describe("The same."),
 }
-const noted = z.object({ fields }).optional()
+const noted = z.object({ fields, trace }).optional()
 
 const chatReply = named(
   "ChatReply",

@@ -141,7 +141,7 @@ const badConstraints: readonly (readonly [what: string, fields: object, param: s
     "tokenrail.whitespace",
   ],
   ["leniency", { structured_outputs: { json: {} }, tokenrail: { lenient: true } }, "tokenrail.lenient"],
-  ["a trace", { tokenrail: { trace: true } }, "tokenrail.trace"],
+  ["a trace of too many tokens", { tokenrail: { trace: 65 } }, "tokenrail.trace"],
   [
     "a budget below the shortest text",
     { structured_outputs: { regex: "[a-z]{300}" }, tokenrail: { on_length: "close" } },

@@ -1,0 +1,65 @@
+/**
+ * How each token of an answer came about: drawn by the sampler, written because the constraint
+ * leaves one text, taken from a draft, or drawn while the budget ends; and what the constraint's
+ * mask did to the model's distribution at its place.
+ *
+ * `firstTokens` makes the first tokens of an answer those of the caller, each within the
+ * constraint. Together with a trace this shows what may follow any text.
+ */
+import type { MaskEffect } from "../../sampler/effect.ts"
+import { RequestError, wrong } from "../errors.ts"
+
+/** Maximum number of tokens in each list of a trace. */
+const maxTraceTokens = 64
+const defaultTraceTokens = 5
+
+/** One token of an answer. */
+export interface TokenTrace {
+  readonly token: number
+  /**
+   * `sampled`: drawn. `draft`: drawn, and a draft had proposed it. `forced`: the only text that the
+   * constraint allows. `closing`: written after the budget had first forbidden a token (`onLength:
+   * "close"`). `given`: one of `firstTokens`.
+   */
+  readonly kind: "sampled" | "forced" | "draft" | "closing" | "given"
+  /** Null for a token that was written without running the model. */
+  readonly effect: MaskEffect | null
+  /** Microseconds to fill the mask; null if no mask was filled for this token alone. */
+  readonly maskUs: number | null
+}
+
+/**
+ * Returns the number of tokens in each list of a trace; 0 if none is requested. Throws
+ * RequestError.
+ */
+export function readTrace(trace: boolean | number | null | undefined, isSearch: boolean): number {
+  if (trace === undefined || trace === null || trace === false) return 0
+  if (isSearch) throw wrong("trace", "a beam search draws no tokens, so there is none: leave it out")
+  if (trace === true) return defaultTraceTokens
+  if (Number.isInteger(trace) && trace >= 1 && trace <= maxTraceTokens) return trace
+  throw wrong("trace", `${trace} is not true, false or an integer from 1 to ${maxTraceTokens}`)
+}
+
+/** Returns the checked tokens with which an answer begins. Throws RequestError. */
+export function readFirstTokens(
+  tokens: readonly number[] | null | undefined,
+  { maxTokens, width, isSearch }: { maxTokens: number; width: number; isSearch: boolean },
+): readonly number[] {
+  const param = "first_tokens"
+  if (tokens === undefined || tokens === null || tokens.length === 0) return []
+  if (isSearch) throw wrong(param, "a beam search chooses all tokens: leave it out")
+  if (tokens.length > maxTokens) {
+    throw wrong(param, `${tokens.length} tokens are more than max_tokens, ${maxTokens}: raise it`)
+  }
+  for (const [index, id] of tokens.entries()) {
+    if (Number.isInteger(id) && id >= 0 && id < width) continue
+    throw wrong(param, `[${index}]: ${id} is not a token of this model, whose ids end at ${width - 1}`)
+  }
+  return tokens
+}
+
+/** The error of a first token that the constraint does not allow at its place. */
+export function forbiddenFirst(index: number, token: number): RequestError {
+  const message = `first_tokens[${index}]: token ${token} may not come here: choose one that the constraint allows`
+  return new RequestError("invalid_value", message, `first_tokens[${index}]`)
+}

@@ -1,0 +1,209 @@
+/**
+ * `tokenrail: {trace}` and `first_tokens`: how each token came about, in streams and whole replies.
+ * The masses are compared with a request that asks for the model's own log-probabilities.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type Engine, open } from "../../../runtime/index.ts"
+import { effectOf } from "../../../sampler/effect.ts"
+import { createApp } from "../../../server/app.ts"
+import { createFetch } from "../../../server/index.ts"
+import type { TraceRow } from "../../../server/openai/reply/trace.ts"
+
+let engine: Engine
+let fetch: ReturnType<typeof createFetch>
+beforeAll(async () => {
+  engine = await open({ device: "cpu", isolation: "none" })
+  fetch = createFetch(createApp(engine, { ollama: true }))
+})
+afterAll(() => engine.close())
+
+const schema = {
+  type: "object",
+  properties: {
+    unit: { enum: ["celsius", "fahrenheit"] },
+    days: { type: "integer", minimum: 1, maximum: 14 },
+  },
+  required: ["unit", "days"],
+  additionalProperties: false,
+}
+const chat = { messages: [{ role: "user", content: "Weather?" }], max_tokens: 80, temperature: 1 }
+const json = { structured_outputs: { json: schema } }
+
+function post(path: string, body: object): Promise<Response> {
+  return fetch(`http://localhost${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: engine.model.id, seed: 1, ...body }),
+  })
+}
+
+interface Traced {
+  choices: {
+    text?: string
+    delta?: { content?: string }
+    message?: { content: string }
+    tokenrail?: { trace?: TraceRow[] }
+  }[]
+}
+
+async function whole(path: string, body: object): Promise<{ text: string; trace: TraceRow[] }> {
+  const response = await post(path, body)
+  const reply = (await response.json()) as Traced
+  expect([response.status, reply]).toMatchObject([200, {}])
+  const [choice] = reply.choices
+  return { text: choice.text ?? choice.message!.content, trace: choice.tokenrail!.trace! }
+}
+
+async function streamed(path: string, body: object): Promise<{ text: string; trace: TraceRow[] }> {
+  const text = await (await post(path, { ...body, stream: true })).text()
+  const data = text.split("\n").filter((line) => line.startsWith("data: {"))
+  const choices = data.flatMap((line) => (JSON.parse(line.slice("data: ".length)) as Traced).choices)
+  return {
+    text: choices.map((choice) => choice.text ?? choice.delta!.content ?? "").join(""),
+    trace: choices.flatMap(({ tokenrail }) => tokenrail?.trace ?? []),
+  }
+}
+
+function textOf(trace: readonly TraceRow[]): string {
+  const isText = ({ id }: TraceRow) => !engine.vocabulary.isSpecial(id)
+  return new TextDecoder().decode(Uint8Array.from(trace.filter(isText).flatMap(({ bytes }) => bytes)))
+}
+
+test.each<[path: string, body: object]>([
+  ["/v1/chat/completions", { ...chat, ...json }],
+  ["/v1/completions", { prompt: "Weather: ", max_tokens: 80, ...json }],
+])("%s: the trace spells the answer, in a stream as in a whole reply", async (path, body) => {
+  const asked = { ...body, tokenrail: { trace: true } }
+  const one = await whole(path, asked)
+  const two = await streamed(path, asked)
+  expect(textOf(one.trace)).toBe(one.text)
+  expect(textOf(two.trace)).toBe(two.text)
+  expect(two.text).toBe(one.text)
+  const facts = (trace: TraceRow[]) => trace.map(({ id, allowed }) => [id, allowed])
+  expect(facts(two.trace)).toEqual(facts(one.trace))
+  const kinds = new Set(one.trace.map(({ kind }) => kind))
+  expect(kinds.has("forced")).toBe(true)
+  for (const { id, kind, allowed, mass, entropy, top, illegal, mask_us } of one.trace) {
+    if (kind === "forced") {
+      expect([allowed, mass, entropy, mask_us, top, illegal]).toEqual([null, null, null, null, [], []])
+      continue
+    }
+    expect([mass! > 0, mass! <= 1, entropy! >= 0, mask_us! > 0]).toEqual([true, true, true, true])
+    expect(top.length).toBe(Math.min(5, allowed!))
+    expect(illegal.length).toBe(5)
+    const shares = top.map(({ logprob }) => Math.exp(logprob))
+    expect(shares).toEqual([...shares].sort((a, b) => b - a))
+    if (allowed! <= 5) {
+      expect(top.map((each) => each.id)).toContain(id)
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9)
+    }
+  }
+  // Only the length of the lists differs.
+  const longer = await whole(path, { ...asked, tokenrail: { trace: 20 } })
+  expect(facts(longer.trace)).toEqual(facts(one.trace))
+  expect(longer.trace.find(({ kind }) => kind !== "forced")!.illegal.length).toBe(20)
+})
+
+test("masses are the model's own probabilities", async () => {
+  const body = {
+    ...chat,
+    max_tokens: 1,
+    structured_outputs: { choice: ["yes", "no"] },
+    tokenrail: { trace: true },
+  }
+  const { trace } = await whole("/v1/chat/completions", body)
+  const plain = { ...chat, max_tokens: 1, logprobs: true, top_logprobs: 20 }
+  const [first] = trace
+  const reply = await (
+    await post("/v1/chat/completions", { ...plain, logprob_token_ids: first.top.map(({ id }) => id) })
+  ).json()
+  const { named_logprobs: named } = reply.choices[0].logprobs.content[0]
+  const sum = named.reduce((all: number, { logprob }: { logprob: number }) => all + Math.exp(logprob), 0)
+  expect(first.allowed).toBe(first.top.length)
+  expect(first.mass).toBeCloseTo(sum, 6)
+  for (const [index, { logprob }] of first.top.entries()) {
+    expect(Math.exp(logprob) * first.mass!).toBeCloseTo(Math.exp(named[index].logprob), 6)
+  }
+})
+
+test("the effect of a mask is what its definition says", () => {
+  const values = Float32Array.from([1, 2, -Infinity, 0.5, 3])
+  const effect = effectOf(values, Uint32Array.of(0b01011), 9)
+  const all = [1, 2, 0.5, 3].reduce((sum, value) => sum + Math.exp(value), 0)
+  const kept = Math.exp(1) + Math.exp(2) + Math.exp(0.5)
+  const shares = [Math.exp(2), Math.exp(1), Math.exp(0.5)].map((value) => value / kept)
+  expect(effect.allowed).toBe(3)
+  expect(effect.mass).toBeCloseTo(kept / all, 12)
+  expect(effect.entropy).toBeCloseTo(-shares.reduce((sum, p) => sum + p * Math.log2(p), 0), 12)
+  expect(effect.legal.map(({ token }) => token)).toEqual([1, 0, 3])
+  expect(effect.legal.map(({ logprob }) => Math.exp(logprob))).toEqual(
+    shares.map((share) => expect.closeTo(share, 12)),
+  )
+  expect(effect.illegal).toEqual([{ token: 4, logprob: expect.closeTo(3 - Math.log(all), 12) }])
+  expect(effectOf(values, Uint32Array.of(0b11111), 9)).toMatchObject({ mass: 1, illegal: [] })
+})
+
+test("a budget that closes the answer is marked from its first restriction on", async () => {
+  const long = { type: "array", items: { type: "integer" }, minItems: 3 }
+  const tokenrail = { trace: true, on_length: "close" }
+  const body = { ...chat, max_tokens: 12, structured_outputs: { json: long }, tokenrail }
+  for (let seed = 1; seed < 6; seed++) {
+    const { text, trace } = await whole("/v1/chat/completions", { ...body, seed })
+    expect(JSON.parse(text).length).toBeGreaterThanOrEqual(3)
+    const kinds = trace.map(({ kind }) => kind)
+    const start = kinds.indexOf("closing")
+    if (start >= 0) expect(new Set(kinds.slice(start))).toEqual(new Set(["closing"]))
+    if (seed === 5) expect(start).toBeGreaterThanOrEqual(0)
+  }
+})
+
+test("first_tokens begin the answer, and the trace says what may follow", async () => {
+  const tokenrail = { trace: 64 }
+  const { trace } = await whole("/v1/chat/completions", { ...chat, ...json, tokenrail })
+  const at = trace.findIndex(({ kind, top }) => kind === "sampled" && top.length > 1)
+  const other = trace[at].top.find(({ id }) => id !== trace[at].id)!
+  const first_tokens = [...trace.slice(0, at).map(({ id }) => id), other.id]
+  const answer = await whole("/v1/chat/completions", {
+    ...chat,
+    ...json,
+    tokenrail: { ...tokenrail, first_tokens },
+  })
+  expect(answer.trace.slice(0, at + 1).map(({ id }) => id)).toEqual(first_tokens)
+  expect(answer.trace[at].kind).toBe("given")
+  expect(JSON.parse(answer.text)).toBeTypeOf("object")
+  const wrong = [...first_tokens.slice(0, -1), trace[at].illegal[0].id]
+  const refused = await post("/v1/chat/completions", { ...chat, ...json, tokenrail: { first_tokens: wrong } })
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    {
+      error: {
+        param: `first_tokens[${wrong.length - 1}]`,
+        message: expect.stringContaining("may not come here"),
+      },
+    },
+  ])
+})
+
+test.each<[path: string, body: object, param: string]>([
+  ["/v1/chat/completions", { ...chat, tokenrail: { trace: 65 } }, "tokenrail.trace"],
+  ["/v1/chat/completions", { ...chat, tokenrail: { trace: "yes" } }, "tokenrail.trace"],
+  [
+    "/v1/chat/completions",
+    { ...chat, temperature: 0, use_beam_search: true, tokenrail: { trace: true } },
+    "trace",
+  ],
+  ["/v1/chat/completions", { ...chat, tokenrail: { first_tokens: [10_000_000] } }, "first_tokens"],
+  ["/v1/chat/completions", { ...chat, max_tokens: 1, tokenrail: { first_tokens: [5, 5] } }, "first_tokens"],
+  [
+    "/v1/chat/completions",
+    { ...chat, max_tokens: 1, n: 100, tokenrail: { first_tokens: [-1] } },
+    "tokenrail.first_tokens.0",
+  ],
+  ["/v1/responses", { input: "x", tokenrail: { trace: true } }, "tokenrail.trace"],
+  ["/v1/messages", { ...chat, tokenrail: { trace: true } }, "tokenrail.trace"],
+  ["/api/chat", { ...chat, max_tokens: undefined, tokenrail: { trace: true } }, "tokenrail.trace"],
+])("%s %j is refused at %s", async (path, body, param) => {
+  const response = await post(path, body)
+  const reply = await response.json()
+  expect([response.status, JSON.stringify(reply)]).toEqual([400, expect.stringContaining(param)])
+})
