@@ -11,42 +11,49 @@ const FewChildren = 8
 export class Children {
   readonly trie: TokenTrie
   /**
-   * The children of the node at offset `at` are `nodes[o .. p)` with the bytes `bytes[o .. p)`,
-   * where o is `offsets[at / Stride]` and p is the next offset. Shapes [N + 1], [N - 1], [N - 1].
+   * The children of the node at offset `at` are `nodes[s .. s + c)` with the bytes
+   * `bytes[s .. s + c)`, where s is `starts[at / Stride] - 1` and c is `counts[at / Stride]`. They
+   * are listed when they are first needed; `starts` is 0 until then. Shapes [N], [N], [N - 1],
+   * [N - 1].
    */
-  private readonly offsets: Int32Array
+  private readonly starts: Int32Array
+  private readonly counts: Uint16Array
   private readonly nodes: Int32Array
   private readonly bytes: Uint8Array
+  /** Number of children listed so far. */
+  private filled = 0
 
   constructor(trie: TokenTrie) {
     this.trie = trie
     const count = trie.nodeCount
-    this.offsets = new Int32Array(count + 1)
+    this.starts = new Int32Array(count)
+    this.counts = new Uint16Array(count)
     this.nodes = new Int32Array(count - 1)
     this.bytes = new Uint8Array(count - 1)
-    const { offsets, bytes, nodes: children } = this
-    const { nodes } = trie
-    let filled = 0
-    // hot
-    for (let index = 0; index < count; index++) {
-      offsets[index] = filled
-      const end = nodes[index * Stride + End]
-      for (let child = (index + 1) * Stride; child < end; child = nodes[child + End]) {
-        children[filled] = child
-        bytes[filled++] = nodes[child + Head] & 0xff
-      }
+  }
+
+  /** Lists the children of the node with this index. */
+  private list(index: number): void {
+    const { nodes } = this.trie
+    const end = nodes[index * Stride + End]
+    this.starts[index] = this.filled + 1
+    for (let child = (index + 1) * Stride; child < end; child = nodes[child + End]) {
+      this.nodes[this.filled] = child
+      this.bytes[this.filled++] = nodes[child + Head] & 0xff
+      this.counts[index]++
     }
-    offsets[count] = filled
   }
 
   /** Returns the index of the first child of `node`. */
   first(node: number): number {
-    return this.offsets[node / Stride]
+    const index = node / Stride
+    if (this.starts[index] === 0) this.list(index)
+    return this.starts[index] - 1
   }
 
   /** Returns the index after the last child of `node`. */
   end(node: number): number {
-    return this.offsets[node / Stride + 1]
+    return this.first(node) + this.counts[node / Stride]
   }
 
   byteAt(place: number): number {
