@@ -42,6 +42,12 @@ export interface ReadMarks {
   stamp: number
 }
 
+/** What a trie consists of, as in the class. */
+export interface TrieParts {
+  readonly nodes: Int32Array
+  readonly duplicates: ReadonlyMap<number, readonly number[]>
+}
+
 export class TokenTrie {
   /** Shape [N, Stride]. */
   readonly nodes: Int32Array
@@ -51,29 +57,11 @@ export class TokenTrie {
   /** Number of nodes that walks and scans have visited. */
   visitCount = 0
 
+  /** Takes the nodes that the vocabulary was stored with, or makes them. */
   constructor(vocabulary: Vocabulary) {
-    const { count, order, shared, nodeCount, duplicates } = distinctSpellings(vocabulary)
-    const { offsets, values } = vocabulary
-    this.duplicates = duplicates
-    const nodes = new Int32Array(Stride * nodeCount)
-    nodes[Token] = NoTokenHere
-    /** The node at each depth on the path to the last token. */
-    const path = new Int32Array(vocabulary.maxTokenBytes + 1)
-    let at = Stride
-    let last = 0
-    for (let i = 0; i < count; i++) {
-      const start = offsets[order[i]]
-      const length = offsets[order[i] + 1] - start
-      for (; last > shared[i]; last--) nodes[path[last] + End] = at
-      for (let depth = shared[i]; depth < length; at += Stride) {
-        nodes[at + Head] = values[start + depth] | (++depth << 8)
-        nodes[at + Token] = depth === length ? order[i] : NoTokenHere
-        path[depth] = at
-      }
-      last = length
-    }
-    for (; last >= 0; last--) nodes[path[last] + End] = at
+    const { nodes, duplicates } = vocabulary.storedTrie ?? makeNodes(vocabulary)
     this.nodes = nodes
+    this.duplicates = duplicates
     this.states = new Int32Array(vocabulary.maxTokenBytes + 1)
   }
 
@@ -197,6 +185,31 @@ export class TokenTrie {
     found.tokenCount = tokenCount
     this.visitCount += visitCount
   }
+}
+
+/** Makes the trie of all tokens. */
+function makeNodes(vocabulary: Vocabulary): TrieParts {
+  const { count, order, shared, nodeCount, duplicates } = distinctSpellings(vocabulary)
+  const { offsets, values } = vocabulary
+  const nodes = new Int32Array(Stride * nodeCount)
+  nodes[Token] = NoTokenHere
+  /** The node at each depth on the path to the last token. */
+  const path = new Int32Array(vocabulary.maxTokenBytes + 1)
+  let at = Stride
+  let last = 0
+  for (let i = 0; i < count; i++) {
+    const start = offsets[order[i]]
+    const length = offsets[order[i] + 1] - start
+    for (; last > shared[i]; last--) nodes[path[last] + End] = at
+    for (let depth = shared[i]; depth < length; at += Stride) {
+      nodes[at + Head] = values[start + depth] | (++depth << 8)
+      nodes[at + Token] = depth === length ? order[i] : NoTokenHere
+      path[depth] = at
+    }
+    last = length
+  }
+  for (; last >= 0; last--) nodes[path[last] + End] = at
+  return { nodes, duplicates }
 }
 
 /**

@@ -13,6 +13,7 @@
 
 import { checkOptions, type Fields } from "../grammar/options.ts"
 import { sha256 } from "./sha256.ts"
+import type { TrieParts } from "./trie.ts"
 
 export interface VocabularyOptions {
   /** V, the width of the logits. Default: the highest id + 1. */
@@ -35,6 +36,8 @@ export interface VocabularyParts {
   readonly dropsFirstSpace: boolean
   /** The result of `sortedIds`, if it is known. */
   readonly sorted: Uint32Array | null
+  /** The trie of the tokens, if it is known. */
+  readonly trie: TrieParts | null
 }
 
 const vocabularyFields = {
@@ -75,6 +78,12 @@ export class Vocabulary {
   private madeHash: string | null = null
 
   private readonly sorted: Uint32Array | null
+  /**
+   * The trie, if the vocabulary was stored with it.
+   *
+   * @internal
+   */
+  readonly storedTrie: TrieParts | null
 
   private constructor(parts: VocabularyParts) {
     const { width, offsets, values, specials } = parts
@@ -99,6 +108,7 @@ export class Vocabulary {
     this.offsets = offsets
     this.values = values
     this.sorted = parts.sorted
+    this.storedTrie = parts.trie
     this.freeRow = new Uint32Array(this.words)
     let maxTokenBytes = 0
     let tokenCount = names.size
@@ -143,7 +153,16 @@ export class Vocabulary {
       if (offsets[id + 1] > offsets[id]) values.set(tokens[id]!, offsets[id])
     }
     const { endIds, dropsFirstSpace = false } = options
-    return new Vocabulary({ width, offsets, values, endIds, specials, dropsFirstSpace, sorted: null })
+    return new Vocabulary({
+      width,
+      offsets,
+      values,
+      endIds,
+      specials,
+      dropsFirstSpace,
+      sorted: null,
+      trie: null,
+    })
   }
 
   /**

@@ -1,14 +1,18 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { StoreError } from "../../../mask/stored/error.ts"
+import { checkNodes } from "../../../mask/stored/trie.ts"
 import { deserializeVocabulary, serializeVocabulary } from "../../../mask/stored/vocabulary.ts"
-import { TokenTrie } from "../../../mask/trie.ts"
+import { End, Head, Stride, Token, TokenTrie } from "../../../mask/trie.ts"
 import { Vocabulary } from "../../../mask/vocabulary.ts"
 
 const example = Vocabulary.fromBytes(
   ["b", "a", "", "abc", "a", "é"].map((text) => new TextEncoder().encode(text)),
   { endIds: [6, 9], specials: { "<|end|>": 6, "<é>": 8 }, width: 11, dropsFirstSpace: true },
 )
+
+/** Without and with the trie. */
+const ways = [{}, { trie: true }]
 
 function expectSame(stored: Vocabulary, made: Vocabulary): void {
   expect(stored.hash).toBe(made.hash)
@@ -22,12 +26,15 @@ function expectSame(stored: Vocabulary, made: Vocabulary): void {
   expect(one.duplicates).toEqual(other.duplicates)
 }
 
-test("a stored vocabulary is the one it was made from, and so is its trie", () => {
-  expectSame(deserializeVocabulary(serializeVocabulary(example)), example)
+test.each(ways)("a stored vocabulary is the one it was made from, and so is its trie: %j", (way) => {
+  const bytes = serializeVocabulary(example, way)
+  expectSame(deserializeVocabulary(bytes), example)
   // Bytes need not begin where words do.
-  const shifted = new Uint8Array([0, ...serializeVocabulary(example)]).subarray(1)
+  const shifted = new Uint8Array([0, ...bytes]).subarray(1)
   expectSame(deserializeVocabulary(shifted), example)
-  expectSame(deserializeVocabulary(Buffer.from(serializeVocabulary(example))), example)
+  expectSame(deserializeVocabulary(Buffer.from(bytes)), example)
+  // A stored vocabulary can be stored again.
+  expect(serializeVocabulary(deserializeVocabulary(bytes), way)).toEqual(bytes)
 })
 
 test("random vocabularies", () => {
@@ -35,21 +42,49 @@ test("random vocabularies", () => {
   fc.assert(
     fc.property(tokens, (bytes) => {
       const vocabulary = Vocabulary.fromBytes(bytes, { endIds: [bytes.length] })
-      expectSame(deserializeVocabulary(serializeVocabulary(vocabulary)), vocabulary)
+      for (const way of ways)
+        expectSame(deserializeVocabulary(serializeVocabulary(vocabulary, way)), vocabulary)
     }),
     { seed: 8, numRuns: 200 },
   )
 })
 
-test("every damaged byte and every cut is refused", () => {
-  const bytes = serializeVocabulary(example)
+test.each(ways)("every damaged byte and every cut is refused: %j", (way) => {
+  const bytes = serializeVocabulary(example, way)
   for (let at = 0; at < bytes.length; at++) {
     const damaged = bytes.slice()
     damaged[at] ^= 1 << (at % 8)
     expect(() => deserializeVocabulary(damaged)).toThrow(StoreError)
     expect(() => deserializeVocabulary(bytes.subarray(0, at))).toThrow(StoreError)
   }
-  expect(() => deserializeVocabulary(new Uint8Array([...bytes, 0]))).toThrow(StoreError)
+  for (const more of [1, 12, 24])
+    expect(() => deserializeVocabulary(new Uint8Array([...bytes, ...Array(more).fill(0)]))).toThrow(
+      StoreError,
+    )
+})
+
+test("nodes over which a walk would not end, or would leave an array, are refused", () => {
+  const trie = new TokenTrie(example)
+  const check = (nodes: Int32Array) => () => checkNodes({ ...trie, nodes }, example)
+  expect(check(trie.nodes)).not.toThrow()
+  const depth = example.maxTokenBytes
+  const { length } = trie.nodes
+  const wrong: [number, (at: number) => number[]][] = [
+    [Head, () => [97, -1, 97 | ((depth + 1) << 8)]],
+    [End, (at) => [at, at - 1, 0, -1, length + 1]],
+    [Token, () => [-2, example.width]],
+  ]
+  for (let at = Stride; at < length; at += Stride) {
+    for (const [part, values] of wrong) {
+      for (const value of values(at)) {
+        const nodes = trie.nodes.slice()
+        nodes[at + part] = value
+        expect(check(nodes)).toThrow(RangeError)
+      }
+    }
+  }
+  for (const nodes of [trie.nodes.with(End, 0), trie.nodes.with(Head, 1), new Int32Array(0)])
+    expect(check(nodes)).toThrow(RangeError)
 })
 
 test.each([
