@@ -18,7 +18,11 @@ export { ClosedFsm } from "./stored/closed.ts"
 export { StoreError, type StorePart } from "./stored/error.ts"
 export { type PrecompileOptions, precompile } from "./stored/precompile.ts"
 export { deserialize, type Stored, serializeMachine, serializeSource } from "./stored/store.ts"
-export { deserializeVocabulary, serializeVocabulary } from "./stored/vocabulary.ts"
+export {
+  deserializeVocabulary,
+  type StoredVocabularyOptions,
+  serializeVocabulary,
+} from "./stored/vocabulary.ts"
 export { parseTekken, parseTiktoken } from "./tokenizers/ranks.ts"
 export { type AddedToken, parseVocabulary } from "./tokenizers/tokenizerjson.ts"
 export { Vocabulary } from "./vocabulary.ts"

@@ -14,6 +14,12 @@ export function wordsOf(bytes: Uint8Array<ArrayBuffer>): Uint32Array<ArrayBuffer
   return words.map((_, at) => view.getUint32(4 * at, true))
 }
 
+/** As `wordsOf`, for any bytes whose number is a multiple of four. Copies them only if it must. */
+export function wordsIn(bytes: Uint8Array): Uint32Array {
+  if (!isLittleEndian || bytes.byteOffset % 4 !== 0) return wordsOf(new Uint8Array(bytes))
+  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
+}
+
 /** Appends values. */
 export class ByteWriter {
   private readonly parts: Uint8Array[] = []

@@ -126,13 +126,13 @@ const frame = (program: string) => `
   console.log(JSON.stringify(parts))`
 
 const folder = mkdtempSync(join(tmpdir(), "masks-bench-"))
-/** The vocabulary of the tokenizer, as `serializeVocabulary` writes it. */
+/** The vocabulary of the tokenizer, as `serializeVocabulary` writes it with the trie. */
 const stored = join(folder, "vocabulary.bin")
 if (flags.tokenizer !== undefined) {
   const text = JSON.parse(readFileSync(flags.tokenizer, "utf8"))
   const ends = text.added_tokens.filter(({ content }: { content: string }) => content === "<|eot_id|>")
   const endIds = ends.map(({ id }: { id: number }) => id)
-  writeFileSync(stored, serializeVocabulary(parseVocabulary(text, null, { endIds })))
+  writeFileSync(stored, serializeVocabulary(parseVocabulary(text, null, { endIds }), { trie: true }))
 }
 try {
   await build({
