@@ -8,7 +8,7 @@
  * 309,000 nodes, all alive), linked objects 160–300.
  */
 import { Dead, lexemes } from "../grammar/lexeme/table.ts"
-import type { Vocabulary } from "./vocabulary.ts"
+import type { TrieParts, Vocabulary } from "./vocabulary.ts"
 
 export const Stride = 3 // words per node; node 0 is the root
 export const Head = 0 // byte | depth << 8
@@ -40,12 +40,6 @@ export interface ReadMarks {
   readonly seen: Int32Array
   /** Greater than all marks of earlier walks. */
   stamp: number
-}
-
-/** What a trie consists of, as in the class. */
-export interface TrieParts {
-  readonly nodes: Int32Array
-  readonly duplicates: ReadonlyMap<number, readonly number[]>
 }
 
 export class TokenTrie {
@@ -195,8 +189,7 @@ function makeNodes(vocabulary: Vocabulary): TrieParts {
   nodes[Token] = NoTokenHere
   /** The node at each depth on the path to the last token. */
   const path = new Int32Array(vocabulary.maxTokenBytes + 1)
-  let at = Stride
-  let last = 0
+  let [at, last] = [Stride, 0]
   for (let i = 0; i < count; i++) {
     const start = offsets[order[i]]
     const length = offsets[order[i] + 1] - start
@@ -223,8 +216,7 @@ function distinctSpellings(vocabulary: Vocabulary) {
   const order = new Uint32Array(ids.length)
   const shared = new Uint32Array(ids.length)
   const duplicates = new Map<number, number[]>()
-  let count = 0
-  let nodeCount = 1
+  let [count, nodeCount] = [0, 1]
   let [from, length] = [0, 0] // of the bytes of the spelling before
   // hot
   for (let i = 0; i < ids.length; i++) {

@@ -13,7 +13,6 @@
 
 import { checkOptions, type Fields } from "../grammar/options.ts"
 import { sha256 } from "./sha256.ts"
-import type { TrieParts } from "./trie.ts"
 
 export interface VocabularyOptions {
   /** V, the width of the logits. Default: the highest id + 1. */
@@ -26,6 +25,12 @@ export interface VocabularyOptions {
   dropsFirstSpace?: boolean
 }
 
+/** What a `TokenTrie` consists of. */
+export interface TrieParts {
+  readonly nodes: Int32Array
+  readonly duplicates: ReadonlyMap<number, readonly number[]>
+}
+
 /** What a vocabulary is made from; `offsets` and `values` as in the class. */
 export interface VocabularyParts {
   readonly width: number
@@ -34,9 +39,8 @@ export interface VocabularyParts {
   readonly endIds: readonly number[]
   readonly specials: ReadonlyMap<string, number>
   readonly dropsFirstSpace: boolean
-  /** The result of `sortedIds`, if it is known. */
+  /** The result of `sortedIds`, and the trie, if they were stored. */
   readonly sorted: Uint32Array | null
-  /** The trie of the tokens, if it is known. */
   readonly trie: TrieParts | null
 }
 
@@ -76,13 +80,8 @@ export class Vocabulary {
   readonly values: Uint8Array
   private readonly names: ReadonlyMap<number, string>
   private madeHash: string | null = null
-
   private readonly sorted: Uint32Array | null
-  /**
-   * The trie, if the vocabulary was stored with it.
-   *
-   * @internal
-   */
+  /** @internal The trie, if it was stored. */
   readonly storedTrie: TrieParts | null
 
   private constructor(parts: VocabularyParts) {
@@ -110,8 +109,7 @@ export class Vocabulary {
     this.sorted = parts.sorted
     this.storedTrie = parts.trie
     this.freeRow = new Uint32Array(this.words)
-    let maxTokenBytes = 0
-    let tokenCount = names.size
+    let [maxTokenBytes, tokenCount] = [0, names.size]
     for (let id = 0; id < width; id++) {
       const length = offsets[id + 1] - offsets[id]
       if (length === 0) continue
@@ -153,23 +151,11 @@ export class Vocabulary {
       if (offsets[id + 1] > offsets[id]) values.set(tokens[id]!, offsets[id])
     }
     const { endIds, dropsFirstSpace = false } = options
-    return new Vocabulary({
-      width,
-      offsets,
-      values,
-      endIds,
-      specials,
-      dropsFirstSpace,
-      sorted: null,
-      trie: null,
-    })
+    const parts = { width, offsets, values, endIds, specials, dropsFirstSpace }
+    return new Vocabulary({ ...parts, sorted: null, trie: null })
   }
 
-  /**
-   * Returns a vocabulary from parts that are already checked (`stored/vocabulary.ts`).
-   *
-   * @internal
-   */
+  /** @internal Returns a vocabulary from parts that are already checked. */
   static fromParts(parts: VocabularyParts): Vocabulary {
     return new Vocabulary(parts)
   }

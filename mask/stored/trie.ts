@@ -2,8 +2,8 @@
  * The trie of a vocabulary in its file: the nodes as they lie in memory, so that a process need not
  * make them.
  */
-import { End, Head, Stride, Token, type TrieParts } from "../trie.ts"
-import type { Vocabulary } from "../vocabulary.ts"
+import { End, Head, Stride, Token } from "../trie.ts"
+import type { TrieParts, Vocabulary } from "../vocabulary.ts"
 
 /** Returns the spellings of several ids as words: the number of ids, then the ids, lowest first. */
 export function duplicateWords(duplicates: TrieParts["duplicates"]): number[] {
