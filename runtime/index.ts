@@ -49,6 +49,7 @@ export {
   parseTiktoken,
   parseVocabulary,
   precompile,
+  type StateGraph,
   type Stored,
   StoreError,
   serializeMachine,
@@ -56,6 +57,7 @@ export {
   TokenFsm,
   type TokenMachine,
   Vocabulary,
+  walkStates,
 } from "../mask/index.ts"
 export {
   type LogitsProcessor,

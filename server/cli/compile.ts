@@ -34,6 +34,7 @@ import {
 } from "./constraint.ts"
 import { Exit, type Io, UsageError } from "./exit.ts"
 import { describeFollows, whatFollows } from "./follows.ts"
+import { checkGraphFlags, drawGraph, type GraphFlags, graphFlags } from "./graph.ts"
 import { examples, groups } from "./helptext.ts"
 import { addTarget, lintSchema } from "./lint.ts"
 import { named } from "./progress.ts"
@@ -42,7 +43,7 @@ import { readVocabulary } from "./vocabulary.ts"
 /** Characters of a constraint whose compilation may take over a second. */
 const longInput = 100_000
 
-interface CompileFlags extends ConstraintFlags {
+interface CompileFlags extends ConstraintFlags, GraphFlags {
   compiled?: string
   vocab?: string
   explain?: string
@@ -54,7 +55,7 @@ interface CompileFlags extends ConstraintFlags {
 
 export function compileCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program.command("compile").description("compile a constraint and print the report")
-  outFlags(compiledFlag(constraintFlags(command)))
+  graphFlags(outFlags(compiledFlag(constraintFlags(command))))
     .optionsGroup(groups.output)
     .option(
       "--vocab <dir>",
@@ -72,6 +73,7 @@ export function compileCommand(program: Command, io: Io, done: (code: number) =>
       examples(
         "compile --schema person.json --explain '{\"name\":'",
         "compile --regex '20[0-9]{2}' --out year.rail",
+        "compile --regex '20[0-9]{2}' --graph year.svg",
         "compile --schema person.json --target openai --target llamacpp",
       ),
     )
@@ -80,10 +82,13 @@ export function compileCommand(program: Command, io: Io, done: (code: number) =>
 
 async function run(flags: CompileFlags, io: Io): Promise<number> {
   if (flags.target !== undefined) {
-    const idle = (["vocab", "explain", "out", "compiled"] as const).find((name) => flags[name] !== undefined)
+    const idle = (["vocab", "explain", "out", "graph", "compiled"] as const).find(
+      (name) => flags[name] !== undefined,
+    )
     if (idle !== undefined) throw new UsageError(`--target compiles nothing: leave --${idle} away`)
     return lintSchema(await needConstraint(flags, io), flags.target, io, flags.json)
   }
+  checkGraphFlags(flags)
   const vocabulary = flags.vocab ? await readVocabulary(flags.vocab) : byteVocabulary()
   const source = flags.compiled === undefined ? await needConstraint(flags, io) : null
   if (source === null && flags.out !== undefined)
@@ -110,9 +115,20 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
             isForVocabulary: flags.vocab !== undefined,
           }),
         )
+  const drawn =
+    flags.graph === undefined
+      ? undefined
+      : await named(io, "drawing the graph", true, () =>
+          drawGraph(machine, flags.vocab ? "tokens" : "characters", flags, flags.maxMask),
+        )
   const cost = { compileMs, firstMaskMs, ...(flags.vocab && { allowed, width: vocabulary.width }) }
   if (flags.json) {
-    const more = { ...(form && { form }), ...(follows && { follows }), ...(written && { written }) }
+    const more = {
+      ...(form && { form }),
+      ...(follows && { follows }),
+      ...(written && { written }),
+      ...(drawn && { graph: drawn }),
+    }
     io.out(`${JSON.stringify({ report, ...cost, ...more })}\n`)
     return follows?.isPrefix === false ? Exit.Rejected : Exit.Ok
   }
@@ -122,6 +138,7 @@ async function run(flags: CompileFlags, io: Io): Promise<number> {
   if (flags.vocab) io.out(`the first mask allows ${allowed} of ${vocabulary.width} tokens\n`)
   for (const line of follows ? describeFollows(follows) : []) io.out(`${line}\n`)
   if (written) io.out(`written to ${describeWritten(written)}\n`)
+  if (drawn) io.out(`drawn in ${drawn.file}. ${drawn.summary}\n`)
   return follows?.isPrefix === false ? Exit.Rejected : Exit.Ok
 }
 

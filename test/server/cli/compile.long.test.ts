@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 import { tokenrail } from "../../support/program.ts"
 
@@ -80,4 +83,20 @@ test("--target all prints an object for each engine; a schema that is none is 3,
     expect(await tokenrail(["compile", ...more])).toMatchObject({ code: 2 })
   const vocab = ["--schema", "true", "--target", "openai", "--vocab", "runtime/embedded"]
   expect(await tokenrail(["compile", ...vocab])).toMatchObject({ code: 2, out: "" })
+})
+
+test("--graph draws the states, and refuses what it cannot do", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "graph-"))
+  const file = join(folder, "year.svg")
+  const draw = (...args: string[]) => tokenrail(["compile", "--regex", "20[0-9]{2}", "--graph", ...args])
+  expect(await draw(file)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("4 states: all there are."),
+  })
+  expect(readFileSync(file, "utf8")).toMatch(/^<svg [\s\S]*<\/svg>\n$/)
+  const { out } = await draw(file, "--vocab", "runtime/embedded", "--json")
+  expect(JSON.parse(out).graph).toMatchObject({ file, isWhole: true })
+  expect(await draw(file, "--graph-states", "501")).toMatchObject({ code: 2 })
+  expect((await draw(join(folder, "none", "a.svg"))).err).toContain("cannot write")
+  rmSync(folder, { recursive: true })
 })
