@@ -45,6 +45,9 @@ export interface ReadMarks {
 export class TokenTrie {
   /** Shape [N, Stride]. */
   readonly nodes: Int32Array
+  readonly nodeCount: number
+  /** Length of the longest token in bytes. */
+  readonly maxDepth: number
   /** Maps the lowest id of a spelling to the other ids with the same bytes. */
   readonly duplicates: ReadonlyMap<number, readonly number[]>
   private readonly states: Int32Array
@@ -56,16 +59,9 @@ export class TokenTrie {
     const { nodes, duplicates } = vocabulary.storedTrie ?? makeNodes(vocabulary)
     this.nodes = nodes
     this.duplicates = duplicates
-    this.states = new Int32Array(vocabulary.maxTokenBytes + 1)
-  }
-
-  get nodeCount(): number {
-    return this.nodes.length / Stride
-  }
-
-  /** Length of the longest token in bytes. */
-  get maxDepth(): number {
-    return this.states.length - 1
+    this.nodeCount = nodes.length / Stride
+    this.maxDepth = vocabulary.maxTokenBytes
+    this.states = new Int32Array(this.maxDepth + 1)
   }
 
   hasChildren(node: number): boolean {
@@ -121,9 +117,8 @@ export class TokenTrie {
 
   /** Appends all tokens strictly below `node` to `tokens`. */
   tokensBelow(node: number, tokens: number[]): void {
-    for (let at = node + Stride; at < this.nodes[node + End]; at += Stride) {
+    for (let at = node + Stride; at < this.nodes[node + End]; at += Stride)
       if (this.nodes[at + Token] !== NoTokenHere) tokens.push(this.nodes[at + Token])
-    }
   }
 
   /**

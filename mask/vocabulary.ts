@@ -40,8 +40,8 @@ export interface VocabularyParts {
   readonly specials: ReadonlyMap<string, number>
   readonly dropsFirstSpace: boolean
   /** The result of `sortedIds`, and the trie, if they were stored. */
-  readonly sorted: Uint32Array | null
-  readonly trie: TrieParts | null
+  readonly sorted?: Uint32Array
+  readonly trie?: TrieParts
 }
 
 const vocabularyFields = {
@@ -80,9 +80,9 @@ export class Vocabulary {
   readonly values: Uint8Array
   private readonly names: ReadonlyMap<number, string>
   private madeHash: string | null = null
-  private readonly sorted: Uint32Array | null
+  private readonly sorted: Uint32Array | undefined
   /** @internal The trie, if it was stored. */
-  readonly storedTrie: TrieParts | null
+  readonly storedTrie: TrieParts | undefined
 
   private constructor(parts: VocabularyParts) {
     const { width, offsets, values, specials } = parts
@@ -95,9 +95,8 @@ export class Vocabulary {
       checkId(id, width, "end of sequence")
       if (!names.has(id)) names.set(id, `<end ${id}>`)
     }
-    if (parts.endIds.length === 0) {
+    if (parts.endIds.length === 0)
       throw new RangeError("vocabulary: no end-of-sequence id; without one an output cannot be finished")
-    }
     this.width = width
     this.words = (width + 31) >>> 5
     this.endIds = [...new Set(parts.endIds)].sort((a, b) => a - b)
@@ -136,9 +135,8 @@ export class Vocabulary {
     )
     const named = new Set([...specials.values(), ...options.endIds])
     const width = options.width ?? [...named].reduce((most, id) => Math.max(most, id + 1), tokens.length)
-    if (!Number.isInteger(width) || width < 1) {
+    if (!Number.isInteger(width) || width < 1)
       throw new RangeError(`width of the vocabulary: ${width} is not a positive integer`)
-    }
     const offsets = new Uint32Array(width + 1)
     for (let id = 0, byteCount = 0; id < Math.max(width, tokens.length); id++) {
       const length = named.has(id) ? 0 : (tokens[id]?.length ?? 0)
@@ -147,12 +145,9 @@ export class Vocabulary {
       offsets[Math.min(id, width - 1) + 1] = byteCount
     }
     const values = new Uint8Array(offsets[width])
-    for (let id = 0; id < width; id++) {
-      if (offsets[id + 1] > offsets[id]) values.set(tokens[id]!, offsets[id])
-    }
+    for (let id = 0; id < width; id++) if (offsets[id + 1] > offsets[id]) values.set(tokens[id]!, offsets[id])
     const { endIds, dropsFirstSpace = false } = options
-    const parts = { width, offsets, values, endIds, specials, dropsFirstSpace }
-    return new Vocabulary({ ...parts, sorted: null, trie: null })
+    return new Vocabulary({ width, offsets, values, endIds, specials, dropsFirstSpace })
   }
 
   /** @internal Returns a vocabulary from parts that are already checked. */
@@ -199,11 +194,7 @@ export class Vocabulary {
     return this.madeHash
   }
 
-  /**
-   * Returns the ids of all text tokens in the order of their bytes, equal ones in that of the ids.
-   *
-   * @internal
-   */
+  /** @internal Returns the ids of all text tokens by their bytes, equal ones by their ids. */
   sortedIds(): Uint32Array {
     return this.sorted ?? sortByBytes(this.offsets, this.values)
   }

@@ -98,10 +98,9 @@ function readContent(file: ByteReader): Vocabulary {
   const specials = new Map<string, number>(JSON.parse(new TextDecoder().decode(file.bytes(nameBytes))))
   const vocabulary = Vocabulary.fromParts({
     ...{ width, offsets, values, endIds, specials, dropsFirstSpace: flags === 1 },
-    sorted: nodeCount === 0 ? sorted : null,
-    trie: nodeCount === 0 ? null : { nodes, duplicates },
+    ...(nodeCount === 0 ? { sorted } : { trie: { nodes, duplicates } }),
   })
-  if (vocabulary.storedTrie !== null) checkNodes(vocabulary.storedTrie, vocabulary)
+  if (vocabulary.storedTrie !== undefined) checkNodes(vocabulary.storedTrie, vocabulary)
   return vocabulary
 }
 
