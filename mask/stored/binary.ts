@@ -7,7 +7,7 @@
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
 /** Returns the little-endian words of bytes that fill their buffer. They may share it. */
-export function wordsOf(bytes: Uint8Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+function wordsOf(bytes: Uint8Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(bytes.buffer)
   if (isLittleEndian) return words
   const view = new DataView(bytes.buffer)

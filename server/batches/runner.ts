@@ -3,8 +3,8 @@
  *
  * A line is answered by the application itself, in this process, so that it is checked, refused and
  * limited as any other request. Lines are under way in the background: a line gets a slot only when
- * no other request waits. There are more of them than slots, so that no slot waits for a line. A batch under way takes slots in
- * turn with the other ones.
+ * no other request waits. There are more of them than slots, so that no slot waits for a line. A
+ * batch under way takes slots in turn with the other ones.
  *
  * Whatever is temporary is tried again: a full queue, a rate limit, a model that is being loaded, a
  * full disk. An outcome is recorded once; a line that was running when the process ended has none,
