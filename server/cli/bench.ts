@@ -3,13 +3,15 @@
  * fast a server is (benchserver.ts). The mask layer is measured in one process and one thread, so
  * that the results can be compared with engines that are measured the same way.
  */
-import { arch, cpus, platform } from "node:os"
+import { basename } from "node:path"
 import { type Command, Option } from "commander"
 import { warmUp } from "../../runtime/index.ts"
+import type { Chart } from "../plot/bars.ts"
+import { chartPage } from "../plot/page.ts"
 import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
-import { benchServer, type ServerBenchFlags, serverBenchFlags } from "./benchserver.ts"
+import { benchServer, machineName, type ServerBenchFlags, serverBenchFlags } from "./benchserver.ts"
 import { readCorpus } from "./corpus.ts"
-import { Exit, type Io, UsageError } from "./exit.ts"
+import { Exit, type Io, UsageError, writeText } from "./exit.ts"
 import { examples } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
@@ -22,6 +24,9 @@ interface BenchFlags extends ServerBenchFlags {
   json?: boolean
   csv?: boolean
 }
+
+/** The percentiles of `Distribution` that charts show. */
+const charted = ["p50", "p90", "p99", "p999", "max"] as const
 
 export function benchCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program
@@ -40,6 +45,7 @@ export function benchCommand(program: Command, io: Io, done: (code: number) => v
         "json",
       ),
     )
+    .option("--html <file>", "write the figures as a page with charts")
     .addHelpText(
       "after",
       examples("bench maskbench.jsonl.gz --vocab llama3", "bench --what server --streams 1,8"),
@@ -54,6 +60,7 @@ export function benchCommand(program: Command, io: Io, done: (code: number) => v
 async function run(file: string | undefined, flags: BenchFlags, io: Io): Promise<number> {
   if (file === undefined) throw new UsageError("--what mask needs a corpus: a file or a directory")
   if (!flags.vocab) throw new UsageError("--what mask needs --vocab, the directory of the corpus's tokenizer")
+  if (flags.html !== undefined) await writeText(flags.html, "", "a")
   const { vocabulary, rows: all } = await readCorpus(file, flags.vocab)
   const rows = all.filter((_, index) => index % Math.max(1, flags.every) === 0)
   // A server does the same after it has loaded a model.
@@ -77,12 +84,13 @@ async function run(file: string | undefined, flags: BenchFlags, io: Io): Promise
     tick()
     io.signal.throwIfAborted()
   }
+  const machine = machineName()
   const summary = {
     schemas: rows.length,
     refused: rows.length - firstMasks.length,
     token_us: distribution(tokens),
     first_mask_us: distribution(firstMasks),
-    machine: `${cpus()[0]?.model ?? arch()}, ${platform()}, node ${process.version}`,
+    machine,
   }
   if (flags.json) io.out(`${JSON.stringify({ summary })}\n`)
   else if (!flags.csv) {
@@ -90,7 +98,22 @@ async function run(file: string | undefined, flags: BenchFlags, io: Io): Promise
     io.out(`fill + accept per token, µs:   ${describe(summary.token_us)}\n`)
     io.out(`schema text to first mask, µs: ${describe(summary.first_mask_us)}\n`)
   }
+  if (flags.html !== undefined) {
+    const what = `${summary.schemas} schemas of ${basename(file)}, ${summary.refused} refused`
+    await writeText(flags.html, chartPage("The cost of masks", [what, machine], [maskChart(summary)]))
+  }
   return Exit.Ok
+}
+
+function maskChart({ token_us, first_mask_us }: Record<"token_us" | "first_mask_us", Distribution>): Chart {
+  return {
+    ...{ title: "Time of masks", unit: "µs", scale: "log" },
+    series: ["fill and accept per token", "schema text to first mask"],
+    groups: charted.map((share) => ({
+      label: share.replace("p999", "p99.9"),
+      values: [token_us, first_mask_us].map((times) => (times.n === 0 ? null : times[share])),
+    })),
+  }
 }
 
 function cellsOf(result: MaskResult): (string | number)[] {

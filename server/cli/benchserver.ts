@@ -8,10 +8,12 @@ import { arch, cpus, platform } from "node:os"
 import type { Command } from "commander"
 import { quantile } from "../../runtime/engine/metrics.ts"
 import { type Engine, ModelError, open } from "../../runtime/index.ts"
+import type { Chart } from "../plot/bars.ts"
+import { chartPage } from "../plot/page.ts"
 import type { ApiTarget } from "../suite/api/client.ts"
 import { readStream, type Stream, StreamError } from "../suite/streams.ts"
 import { type ApiFlags, firstModel, keyHelp, targetOf } from "./conformanceapi.ts"
-import { Exit, type Io, UsageError } from "./exit.ts"
+import { Exit, type Io, UsageError, writeText } from "./exit.ts"
 import { groups } from "./helptext.ts"
 import { wholeNumber } from "./model.ts"
 import { progress } from "./progress.ts"
@@ -22,6 +24,7 @@ export interface ServerBenchFlags extends Pick<ApiFlags, "url" | "apiKey" | "mod
   tokens: number
   rounds: number
   json?: boolean
+  html?: string
 }
 
 /** Adds the flags that only this measurement has. */
@@ -50,19 +53,65 @@ interface Round {
 
 export async function benchServer(flags: ServerBenchFlags, io: Io): Promise<number> {
   const counts = readCounts(flags)
+  if (flags.html !== undefined) await writeText(flags.html, "", "a")
   const tick = progress(io, "bench", counts.length * flags.rounds * (flags.url === undefined ? 2 : 1))
   const served =
     flags.url === undefined
       ? await ownServer(flags, counts, io, tick)
       : await roundsOf(counts, flags, tick, foreignStream(targetAt(flags.url, flags, io), flags.model))
   const bare = flags.url === undefined ? await engineRounds(flags, counts, io, tick) : null
-  for (const count of counts) {
-    const row = describeRounds(count, served.get(count) ?? [], bare?.get(count) ?? null)
-    io.out(flags.json ? `${JSON.stringify(row)}\n` : inWords(row))
-  }
-  const machine = `${cpus()[0]?.model ?? arch()}, ${platform()}, node ${process.version}`
+  const rows = counts.map((count) => describeRounds(count, served.get(count) ?? [], bare?.get(count) ?? null))
+  for (const row of rows) io.out(flags.json ? `${JSON.stringify(row)}\n` : inWords(row))
+  const machine = machineName()
   io.out(flags.json ? `${JSON.stringify({ machine })}\n` : `${machine}\n`)
+  if (flags.html !== undefined) {
+    const what = `${flags.tokens} tokens a stream, rounds: ${flags.rounds}. ${flags.url ?? "A server of this program"}.`
+    await writeText(flags.html, chartPage("The speed of a server", [what, machine], serverCharts(rows)))
+  }
   return Exit.Ok
+}
+
+/** Returns the processor, the platform and the version of Node.js. */
+export function machineName(): string {
+  return `${cpus()[0]?.model ?? arch()}, ${platform()}, node ${process.version}`
+}
+
+function serverCharts(rows: readonly Row[]): Chart[] {
+  const groups = (valuesOf: (row: Row) => (number | null)[]) =>
+    rows.map((row) => ({
+      label: `${row.streams} ${row.streams === 1 ? "stream" : "streams"}`,
+      values: valuesOf(row),
+    }))
+  const spread = ({ p50, p99 }: Row["gap_ms"]) => [p50, p99]
+  const charts: Chart[] = [
+    {
+      ...{
+        title: "Tokens per second, all streams together",
+        unit: "tokens per second",
+        series: ["tokens/s"],
+      },
+      groups: groups((row) => [row.tokens_per_s]),
+    },
+    {
+      ...{
+        title: "Time to the first token",
+        unit: "ms",
+        series: ["median", "99th percentile"],
+        scale: "log",
+      },
+      groups: groups((row) => spread(row.first_token_ms)),
+    },
+    {
+      ...{ title: "Time between tokens", unit: "ms", series: ["median", "99th percentile"] },
+      groups: groups((row) => spread(row.gap_ms)),
+    },
+  ]
+  if (rows.every(({ http_us_per_token: http }) => http === undefined)) return charts
+  const http: Chart = {
+    ...{ title: "What HTTP and events add to a token", unit: "µs per token", series: ["µs"] },
+    groups: groups((row) => [row.http_us_per_token ?? null]),
+  }
+  return [...charts, http]
 }
 
 function readCounts({ streams, tokens, rounds }: ServerBenchFlags): number[] {

@@ -2,7 +2,7 @@
  * Compiled constraints in files: `compile --out <file>` writes them, and `--compiled <file>` reads
  * them.
  */
-import { readFile, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import {
   type CompileOptions,
@@ -19,7 +19,7 @@ import {
 } from "../../runtime/index.ts"
 import { byteVocabulary } from "../suite/checker.ts"
 import { type ConstraintFlags, givenConstraints, spelling } from "./constraint.ts"
-import { UsageError } from "./exit.ts"
+import { UsageError, writeText } from "./exit.ts"
 import { groups } from "./helptext.ts"
 
 /** `auto` stores the finite machine if there is one, else the source. */
@@ -109,11 +109,7 @@ export async function writeCompiled(
 ): Promise<Written> {
   const { input, options, machine, report, isForVocabulary } = source
   const write = async (bytes: Uint8Array, written: Omit<Written, "file" | "bytes">): Promise<Written> => {
-    try {
-      await writeFile(file, bytes)
-    } catch (error) {
-      throw new UsageError(`cannot write ${file}: ${(error as Error).message}`)
-    }
+    await writeText(file, bytes)
     return { file, bytes: bytes.length, ...written }
   }
   // Without a vocabulary, control tokens are read as text; with another vocabulary such a machine

@@ -2,7 +2,6 @@
  * `tokenrail conformance --suite api --url URL`: sends the cases of suite/api/ to any server that
  * speaks OpenAI's API, and reports which constraints it honours.
  */
-import { writeFile } from "node:fs/promises"
 import { type Command, Option } from "commander"
 import { isLoopback } from "../http/access.ts"
 import { type CaseOptions, type SchemaForm, schemaForms } from "../suite/api/ask.ts"
@@ -16,7 +15,7 @@ import { apiTable, failures, summarizeApi } from "../suite/api/report.ts"
 import { type ApiResult, messageOf, runCases } from "../suite/api/run.ts"
 import { sampledCases } from "../suite/api/sampled.ts"
 import { losses, readBaseline } from "../suite/baseline.ts"
-import { Exit, type Io, printable, UsageError } from "./exit.ts"
+import { Exit, type Io, printable, UsageError, writeText } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 
@@ -85,7 +84,7 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
   const target = targetOf(flags, io)
   const model = flags.model ?? (await firstModel(target))
   const cases = await casesOf(flags)
-  for (const path of [flags.junit, flags.html]) if (path !== undefined) await write(path, "", "a")
+  for (const path of [flags.junit, flags.html]) if (path !== undefined) await writeText(path, "", "a")
   const results = await runCases(cases, {
     ...{ target, model },
     samples: Math.max(1, flags.samples),
@@ -95,8 +94,8 @@ export async function runApi(flags: ApiFlags, io: Io): Promise<number> {
   const summary = summarizeApi(results, target.url, model)
   const lost = baseline === null ? [] : losses(baseline, results.map(asRow), noSummary, isRight)
   printResults(results, flags, io)
-  if (flags.junit) await write(flags.junit, junit(results, target.url, model))
-  if (flags.html) await write(flags.html, page(results, { url: target.url, model, at: new Date() }))
+  if (flags.junit) await writeText(flags.junit, junit(results, target.url, model))
+  if (flags.html) await writeText(flags.html, page(results, { url: target.url, model, at: new Date() }))
   if (flags.json) {
     const more = baseline === null ? {} : { lost: lost.length }
     io.out(`${JSON.stringify({ summary: { ...summary, ...more } })}\n`)
@@ -124,14 +123,6 @@ async function casesOf({
 }
 
 /** Writes a file. With the flag `a` and no text it only tests whether the file can be written. */
-async function write(path: string, text: string, flag: "w" | "a" = "w"): Promise<void> {
-  try {
-    await writeFile(path, text, { flag })
-  } catch (error) {
-    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
-  }
-}
-
 /** A baseline without rows is refused, so that summaries are never compared. */
 const noSummary = { pass: 0, wrong_accepts: 0 }
 const asRow = (result: ApiResult): Record<string, unknown> => ({ ...result })

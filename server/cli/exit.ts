@@ -5,6 +5,7 @@
  * refused · 4 the model or device failed · 5 the output is incomplete · 130, 143 interrupted by
  * SIGINT, SIGTERM.
  */
+import { writeFile } from "node:fs/promises"
 import type { Readable, Writable } from "node:stream"
 import { CommanderError } from "commander"
 import {
@@ -35,6 +36,19 @@ export const Exit = {
  */
 export class UsageError extends Error {
   override readonly name = "UsageError"
+}
+
+/** Writes a file, or appends to it. Throws `UsageError` if that fails. */
+export async function writeText(
+  path: string,
+  text: string | Uint8Array,
+  flag: "w" | "a" = "w",
+): Promise<void> {
+  try {
+    await writeFile(path, text, { flag })
+  } catch (error) {
+    throw new UsageError(`cannot write ${path}: ${(error as Error).message}`)
+  }
 }
 
 /** The parts of the process that a command may use. */

@@ -2,12 +2,11 @@
  * `compile --graph <file>`: the states of a constraint as a picture. With `--vocab` the edges are
  * tokens, else characters.
  */
-import { writeFile } from "node:fs/promises"
 import type { Command } from "commander"
 import { type TokenMachine, walkStates } from "../../runtime/index.ts"
 import { outline } from "../graph/outline.ts"
 import { graphSvg, summary } from "../graph/svg.ts"
-import { UsageError } from "./exit.ts"
+import { UsageError, writeText } from "./exit.ts"
 import { wholeNumber } from "./model.ts"
 
 export interface GraphFlags {
@@ -57,11 +56,7 @@ export async function drawGraph(
   const graph = walkStates(machine, { maxStates: maxStates * visitedPerDrawn, maskMs })
   const drawn = outline(graph, machine.vocabulary, unit, maxStates)
   const svg = graphSvg(drawn, `States of a constraint, by ${unit}`)
-  try {
-    await writeFile(file!, svg)
-  } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${(error as Error).message}`)
-  }
+  await writeText(file!, svg)
   const { states, edges, isWhole } = drawn
   return { file: file!, states: states.length, edges: edges.length, isWhole, summary: summary(drawn) }
 }

@@ -5,6 +5,7 @@
  * States are circles with their number; a text may end in a double circle, and a dashed one has
  * continuations that are not drawn. What a screen reader reads is the list of edges.
  */
+import { markup } from "../suite/api/junit.ts"
 import { type Line, type Placed, type Point, place } from "./dagre.ts"
 import type { Step } from "./labels.ts"
 import type { Outline, OutlineEdge } from "./outline.ts"
@@ -63,8 +64,8 @@ export function graphSvg(graph: Outline, title: string): string {
   const height = Math.ceil(placed.height + 20 * notes.length + 8)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
-    `<title>${escaped(title)}</title>`,
-    `<desc>${escaped(`${notes[0]} ${described(graph)}`)}</desc>`,
+    `<title>${markup(title)}</title>`,
+    `<desc>${markup(`${notes[0]} ${described(graph)}`)}</desc>`,
     `<style>${style}</style>`,
     `<rect class="paper" width="${width}" height="${height}"/>`,
     `<g transform="translate(${left} 0)">`,
@@ -75,7 +76,7 @@ export function graphSvg(graph: Outline, title: string): string {
     "</g>",
     ...notes.map(
       (note, index) =>
-        `<text class="note" x="12" y="${height - 10 - 20 * (notes.length - 1 - index)}">${escaped(note)}</text>`,
+        `<text class="note" x="12" y="${height - 10 - 20 * (notes.length - 1 - index)}">${markup(note)}</text>`,
     ),
     "</svg>\n",
   ].join("\n")
@@ -149,12 +150,12 @@ function labelText(edge: OutlineEdge, lines: readonly Step[][], { x, y }: Point)
   const top = y - ((lines.length - 1) * lineHeight) / 2 + 4
   const texts = lines.map((line, index) => {
     const steps = line.map(
-      ({ text, isSet }) => `<tspan${isSet ? ' class="set"' : ""}>${escaped(text)}</tspan>`,
+      ({ text, isSet }) => `<tspan${isSet ? ' class="set"' : ""}>${markup(text)}</tspan>`,
     )
     const dot = '<tspan class="soft">·</tspan>'
     return `<text x="${at(x)}" y="${at(top + index * lineHeight)}">${steps.join(dot)}</text>`
   })
-  return `<g class="label"><title>${escaped(`${edge.from} to ${edge.to}: ${whole(edge)}`)}</title>${back}${texts.join("")}</g>`
+  return `<g class="label"><title>${markup(`${edge.from} to ${edge.to}: ${whole(edge)}`)}</title>${back}${texts.join("")}</g>`
 }
 
 function stateMark(
@@ -230,19 +231,4 @@ function towards(point: Point, before: Point, after: Point): Point {
 /** Returns a coordinate with one decimal. */
 function at(value: number): string {
   return String(Math.round(value * 10) / 10)
-}
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-}
-
-/** Returns `text` for XML. Characters that XML cannot hold become U+FFFD. */
-function escaped(text: string): string {
-  return text
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
-    .replace(/[&<>"']/g, (char) => entities[char])
 }

@@ -6,6 +6,7 @@
  * server sent is shown as text.
  */
 import { createHash } from "node:crypto"
+import { barsSvg, type Chart } from "../../plot/bars.ts"
 import { type Verdict, verdicts } from "./case.ts"
 import { markup } from "./junit.ts"
 import { type ApiSummary, summarizeApi, type VerdictCounts } from "./report.ts"
@@ -42,12 +43,37 @@ export function page(
 <p>Model <code>${markup(model)}</code>, ${at.toISOString().slice(0, 16).replace("T", " ")} UTC, ${summary.total} cases. <em>(n)</em>: so many answers were cut off, and what there is
 can still be completed.</p>
 ${table(summary)}
+<div class="wide" role="region" aria-label="Verdicts by area, as a chart" tabindex="0">
+${barsSvg(chart(summary))}
+</div>
 ${filter(summary)}
 ${sections.join("\n")}
 </main>
 </body>
 </html>
 `
+}
+
+/** One bar for each area: its cases by verdict. */
+function chart({ areas }: ApiSummary): Chart {
+  return {
+    ...{ title: "Verdicts by area", unit: "cases", isStacked: true },
+    series: verdicts,
+    colors: verdicts.map((verdict) => colors[verdict]),
+    groups: Object.entries(areas).map(([label, counts]) => ({
+      label,
+      values: verdicts.map((verdict) => counts[verdict]),
+    })),
+  }
+}
+
+const colors: Readonly<Record<Verdict, string>> = {
+  honoured: "#3f9a57",
+  ignored: "#cf4a4a",
+  wrong: "#9c2f6b",
+  refused: "#6f8ba8",
+  error: "#c08a1e",
+  skipped: "#9aa0a8",
 }
 
 function table(summary: ApiSummary): string {

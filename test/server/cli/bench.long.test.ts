@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
@@ -27,7 +27,17 @@ test("prints the rows that the comparison with other engines reads, then the sum
     { id: "b", schema: { type: "objct" }, tests: [] },
   ]
   writeFileSync(file, rows.map((row) => JSON.stringify(row)).join("\n"))
-  const { code, out } = await tokenrail(["bench", file, "--vocab", "runtime/embedded", "--json"])
+  const html = join(directory, "bench.html")
+  const { code, out } = await tokenrail([
+    "bench",
+    file,
+    "--vocab",
+    "runtime/embedded",
+    "--json",
+    "--html",
+    html,
+  ])
+  expect(readFileSync(html, "utf8")).toMatch(/2 schemas of rows\.jsonl, 1 refused[\s\S]*<svg/)
   const [a, b, last] = out
     .trim()
     .split("\n")
@@ -45,8 +55,10 @@ test("prints the rows that the comparison with other engines reads, then the sum
 
 test("--what server: streams of an own server, beside the bare engine", async () => {
   const args = ["bench", "--what", "server", "--streams", "1,2", "--tokens", "8", "--rounds", "1", "--json"]
-  const { code, out, err } = await tokenrail(args)
+  const html = join(mkdtempSync(join(tmpdir(), "bench-")), "bench.html")
+  const { code, out, err } = await tokenrail([...args, "--html", html])
   expect(code, err).toBe(0)
+  expect(readFileSync(html, "utf8").match(/<svg/g)).toHaveLength(4)
   const [one, two, last] = out
     .trim()
     .split("\n")
