@@ -60,10 +60,13 @@ export {
   walkStates,
 } from "../mask/index.ts"
 export {
+  createCpuSampler,
   type LogitsProcessor,
   type ProcessorRow,
+  resolveParams,
   SamplingError,
   type SamplingOptions,
+  TokenCounts,
   type TokenLogprobs,
 } from "../sampler/index.ts"
 export type { Answer, DecideOptions, Decisions } from "./decisions/decide.ts"

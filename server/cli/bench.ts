@@ -1,7 +1,8 @@
 /**
- * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus, or how
- * fast a server is (benchserver.ts). The mask layer is measured in one process and one thread, so
- * that the results can be compared with engines that are measured the same way.
+ * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus, how fast a
+ * server is (benchserver.ts), or one other part (benchparts.ts). The mask layer is measured in one
+ * process and one thread, so that the results can be compared with engines that are measured the
+ * same way.
  */
 import { basename } from "node:path"
 import { type Command, Option } from "commander"
@@ -9,6 +10,7 @@ import { warmUp } from "../../runtime/index.ts"
 import type { Chart } from "../plot/bars.ts"
 import { chartPage } from "../plot/page.ts"
 import { type MaskResult, runMaskRow } from "../suite/maskbench.ts"
+import { benchPart } from "./benchparts.ts"
 import { benchServer, machineName, type ServerBenchFlags, serverBenchFlags } from "./benchserver.ts"
 import { readCorpus } from "./corpus.ts"
 import { Exit, type Io, UsageError, writeText } from "./exit.ts"
@@ -17,8 +19,10 @@ import { wholeNumber } from "./model.ts"
 import { csvLine, progress } from "./progress.ts"
 import { compileEarly } from "./restart.ts"
 
+const parts = ["mask", "server", "compile", "sampler", "engine"] as const
+
 interface BenchFlags extends ServerBenchFlags {
-  what: "mask" | "server"
+  what: (typeof parts)[number]
   vocab?: string
   every: number
   json?: boolean
@@ -31,29 +35,41 @@ const charted = ["p50", "p90", "p99", "p999", "max"] as const
 export function benchCommand(program: Command, io: Io, done: (code: number) => void): void {
   const command = program
     .command("bench")
-    .description("time the mask layer on a corpus, or the streams of a server")
+    .description("time masks on a corpus, compilation, the sampler, the engine, or a server")
     .argument(
       "[file]",
-      "mask: the .jsonl or .jsonl.gz file, or a directory with one JSON file for each schema",
+      "mask: the .jsonl or .jsonl.gz file, or a directory with one JSON file for each schema; compile: a JSON Schema",
     )
-    .addOption(new Option("--what <name>", "what to time").choices(["mask", "server"]).default("mask"))
+    .addOption(new Option("--what <name>", "what to time").choices([...parts]).default("mask"))
     .option("--vocab <dir>", "mask: directory of the tokenizer that the token ids belong to")
     .option("--every <n>", "mask: take every n-th schema", wholeNumber, 1)
-    .option("--json", "print one JSON object for each schema or number of streams, then a summary")
+    .option("--json", "print one JSON object for each schema or row, then a summary")
     .addOption(
       new Option("--csv", "mask: print one line for each schema: verdict, tokens and times").conflicts(
         "json",
       ),
     )
-    .option("--html <file>", "write the figures as a page with charts")
+    .option("--html <file>", "mask, server: write the figures as a page with charts")
     .addHelpText(
       "after",
-      examples("bench maskbench.jsonl.gz --vocab llama3", "bench --what server --streams 1,8"),
+      examples(
+        "bench maskbench.jsonl.gz --vocab llama3",
+        "bench --what compile",
+        "bench --what engine --streams 1,8",
+        "bench --what server --streams 1,8",
+      ),
     )
   serverBenchFlags(command).action(async (file: string | undefined, flags: BenchFlags) => {
-    if (flags.what === "server" && file !== undefined)
+    const { what } = flags
+    if (what === "mask") return done(await run(file, flags, io))
+    if (flags.csv) throw new UsageError(`--csv is for --what mask: --what ${what} has --json`)
+    if (what !== "server") {
+      if (flags.html) throw new UsageError(`--html is for --what mask and server: --what ${what} has --json`)
+      return done(await benchPart(what, file, flags, io))
+    }
+    if (file !== undefined)
       throw new UsageError(`--what server takes no file: leave ${file} away, or give --url`)
-    return done(flags.what === "server" ? await benchServer(flags, io) : await run(file, flags, io))
+    return done(await benchServer(flags, io))
   })
 }
 

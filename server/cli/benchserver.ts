@@ -31,12 +31,20 @@ export interface ServerBenchFlags extends Pick<ApiFlags, "url" | "apiKey" | "mod
 export function serverBenchFlags(command: Command): Command {
   return command
     .optionsGroup(groups.server)
-    .option("--streams <counts>", "server: numbers of streams at once, such as 1,8,32", "1,8,32")
-    .option("--tokens <n>", "server: tokens of one stream", wholeNumber, 64)
-    .option("--rounds <n>", "server: rounds with each number of streams", wholeNumber, 3)
+    .option("--streams <counts>", "server, engine: numbers of streams at once, such as 1,8,32", "1,8,32")
+    .option("--tokens <n>", "server, engine: tokens of one stream", wholeNumber, 64)
+    .option(
+      "--rounds <n>",
+      "server, engine: rounds with each number of streams; compile, sampler: rounds of each row",
+      wholeNumber,
+      3,
+    )
     .option("--url <url>", "server: base URL of any server, such as http://localhost:8080/v1")
     .option("--api-key <key>", keyHelp("server: key for --url"))
-    .option("--model <name>", "server: a model (default: the embedded one; with --url the first one listed)")
+    .option(
+      "--model <name>",
+      "server, engine: a model (default: the embedded one; with --url the first one listed)",
+    )
 }
 
 /** Milliseconds for one stream, and for the start of a server. */
@@ -114,7 +122,7 @@ function serverCharts(rows: readonly Row[]): Chart[] {
   return [...charts, http]
 }
 
-function readCounts({ streams, tokens, rounds }: ServerBenchFlags): number[] {
+export function readCounts({ streams, tokens, rounds }: ServerBenchFlags): number[] {
   const counts = streams.split(",").map(Number)
   if (!counts.every((count) => Number.isInteger(count) && count >= 1 && count <= maxStreams))
     throw new UsageError(`--streams ${streams}: give numbers from 1 to ${maxStreams}, separated by commas`)
@@ -227,7 +235,7 @@ function addressOf(child: ChildProcess): Promise<string> {
 }
 
 /** Runs the same streams in this process, without HTTP. */
-async function engineRounds(
+export async function engineRounds(
   flags: ServerBenchFlags,
   counts: readonly number[],
   io: Io,
@@ -271,7 +279,7 @@ interface Row {
   http_us_per_token?: number
 }
 
-function describeRounds(count: number, rounds: readonly Round[], bare: readonly Round[] | null): Row {
+export function describeRounds(count: number, rounds: readonly Round[], bare: readonly Round[] | null): Row {
   const streams = rounds.flatMap((round) => round.streams)
   const gaps = streams.flatMap(({ times }) => times.slice(1).map((time, at) => time - times[at]))
   const firsts = streams.map(({ times, sentAt }) => times[0] - sentAt)

@@ -1,4 +1,5 @@
 /** Counts the verdicts of a run, by area, and prints them as a table. */
+import { tableOf } from "../table.ts"
 import { type Verdict, verdicts } from "./case.ts"
 import type { ApiResult } from "./run.ts"
 
@@ -42,10 +43,7 @@ export function apiTable(summary: ApiSummary): string {
     ...Object.entries(summary.areas).map(rowOf),
     rowOf(["all", summary]),
   ]
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)))
-  const line = (row: readonly string[]) =>
-    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join("  ")
-  return `${rows.map((row) => line(row).trimEnd()).join("\n")}\n`
+  return tableOf(rows)
 }
 
 function rowOf([name, counts]: readonly [string, VerdictCounts]): string[] {
