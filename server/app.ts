@@ -185,7 +185,7 @@ export function createApp(engine: Engine, options: AppOptions = {}): App {
 function isKnownId(path: string, id: string, { models }: Service): boolean {
   const [, , room] = path.split("/")
   // The path itself lists the names of these files.
-  if (path.startsWith("/docs/")) return true
+  if (path.startsWith("/docs/") || path.startsWith("/playground/")) return true
   if (room === "models") return models.has(id)
   if (room === "files") return id.startsWith("file-")
   return room === "batches" ? id.startsWith("batch_") : isResponseId(id)

@@ -10,6 +10,7 @@ import { isAnthropic } from "./anthropic/errors.ts"
 import { messages } from "./anthropic/messages.ts"
 import { type BatchActions, batchRoutes } from "./batches/routes.ts"
 import { retryHeaders } from "./errors.ts"
+import { homepage, playgroundFile, wantsPage } from "./homepage.ts"
 import type { Metrics } from "./http/metrics.ts"
 import { ollamaChat, ollamaGenerate } from "./ollama/answer.ts"
 import { listModels, listRunning, ollamaRoot, ollamaVersion, showModel } from "./ollama/models.ts"
@@ -175,7 +176,10 @@ function descriptions(service: Service): Routes {
   return {
     ...modelRoutes(service),
     // Clients and load balancers send HEAD to check whether the server is up.
-    "/": { GET: openRoute("root", service.ollama ? ollamaRoot : plainRoot) },
+    "/": { GET: openRoute("root", rootOf(service.ollama ? ollamaRoot : plainRoot)) },
+    "/playground/:id{[\\w.-]+}": {
+      GET: openRoute("playgroundFile", (request, { id }) => playgroundFile(request, id)),
+    },
     "/health": { GET: openRoute("health", health) },
     "/ping": { GET: openRoute("ping", () => Response.json({})) },
     "/version": { GET: route("version", () => Response.json({ version })) },
@@ -187,6 +191,18 @@ function descriptions(service: Service): Routes {
         isOpen: service.metricsPublic,
       },
     },
+  }
+}
+
+/** Browsers get the page, all other clients get `plain`. */
+function rootOf(plain: (request: Request) => Response): Handler {
+  return (request) => {
+    const other = (): Response => {
+      const response = plain(request)
+      response.headers.set("vary", "accept")
+      return response
+    }
+    return wantsPage(request) ? homepage(request, other) : other()
   }
 }
 

@@ -54,6 +54,12 @@ export class TextChecker {
     const expected = accepted ? [] : this.matcher.explain()
     return { accepted, prefix, offset, ...place(bytes, offset), expected }
   }
+
+  /** Returns a shortest accepted text. Throws GrammarError if none is found within its bounds. */
+  shortest(): string {
+    this.matcher.reset()
+    return new TextDecoder().decode(this.matcher.shortest())
+  }
 }
 
 /**

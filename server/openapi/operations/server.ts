@@ -73,8 +73,10 @@ export const serverOperations = {
     tag: "Server",
     summary: "Says that the server answers",
     reply: {
-      description: "It answers. With `--ollama` in the words of Ollama, unless the client accepts JSON.",
+      description:
+        "It answers. A client that accepts HTML gets the playground; with `--ollama` others get the words of Ollama, unless they accept JSON.",
       content: {
+        "text/html": text,
         "application/json": z.object({ status: z.literal("ok") }),
         "text/plain": z.literal("Ollama is running"),
       },
@@ -153,6 +155,14 @@ export const serverOperations = {
     summary: "Returns a file of the page",
     id: { description: "The name of the file.", schema: z.enum(Object.keys(pageFiles)) },
     reply: { description: "The file.", content: { "text/javascript": text, "text/css": text } },
+    refusals: [404],
+  },
+  playgroundFile: {
+    tag: "Server",
+    summary: "Returns a file of the playground",
+    id: { description: "The name of the file.", schema: z.string() },
+    reply: { description: "The file.", content: { "text/javascript": text, "text/css": text } },
+    also: { 304: "The file has not changed." },
     refusals: [404],
   },
 } satisfies Record<string, Operation>

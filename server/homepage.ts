@@ -1,0 +1,102 @@
+/**
+ * `GET /`: the playground for a browser, and one line for every other client. Its files lie below
+ * `/playground/`, as `vite.page.config.ts` builds them.
+ *
+ * The page loads nothing from another host, and its policy forbids it. Files are compressed once
+ * and kept in memory, and a browser asks with their ETag whether they have changed.
+ */
+import { Refusal } from "./errors.ts"
+import { quote } from "./http/quote.ts"
+
+/** Styles of elements are set by scripts alone, which the policy allows. */
+const policy = [
+  "default-src 'self' 'wasm-unsafe-eval'",
+  "img-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ")
+
+/** Media types of the files of the page, by the ends of their names. */
+const types: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+}
+
+interface Asset {
+  readonly type: string
+  readonly etag: string
+  readonly plain: Uint8Array<ArrayBuffer>
+  readonly gzip: Uint8Array<ArrayBuffer>
+}
+
+/** The files that were asked for, by their names. A file that is not there is asked for again. */
+const assets = new Map<string, Promise<Asset>>()
+
+/** The names that a file below `/playground/` may have. */
+const playgroundName = /^[a-z\d][\w-]*\.(?:js|css)$/i
+
+/** Returns whether a request is a browser's for a page. */
+export function wantsPage({ headers }: Request): boolean {
+  return (headers.get("accept") ?? "").includes("text/html")
+}
+
+/** Returns the page, or `other` if the package has not been built. */
+export async function homepage(request: Request, other: () => Response): Promise<Response> {
+  try {
+    return reply(request, await assetOf("index.html"))
+  } catch {
+    return other()
+  }
+}
+
+/** Returns a file of the page. Rejects with `Refusal` (404) if there is none of this name. */
+export async function playgroundFile(request: Request, name: string): Promise<Response> {
+  try {
+    if (!playgroundName.test(name)) throw new Error("not a name of a file")
+    return reply(request, await assetOf(`playground/${name}`))
+  } catch {
+    const hint = "The page is at /; npm run build makes it"
+    throw new Refusal("not_found", `${quote(name)} is not a file of the page`, { hint })
+  }
+}
+
+function assetOf(path: string): Promise<Asset> {
+  const known = assets.get(path)
+  if (known) return known
+  const asset = read(path)
+  assets.set(path, asset)
+  asset.catch(() => assets.delete(path))
+  return asset
+}
+
+async function read(path: string): Promise<Asset> {
+  // Loaded here, since a browser has no files.
+  const [{ readFile }, { gzip }, { promisify }, { packageFile }] = await Promise.all([
+    import("node:fs/promises"),
+    import("node:zlib"),
+    import("node:util"),
+    import("../runtime/files.ts"),
+  ])
+  const plain = new Uint8Array(await readFile(packageFile(`dist/server/playground/${path}`)))
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", plain))
+  const hex = Array.from(digest.subarray(0, 12), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  const compressed = new Uint8Array(await promisify(gzip)(plain, { level: 9 }))
+  return { type: types[path.slice(path.lastIndexOf(".") + 1)], etag: `"${hex}"`, plain, gzip: compressed }
+}
+
+function reply({ headers: asked }: Request, { type, etag, plain, gzip }: Asset): Response {
+  const headers: Record<string, string> = {
+    etag,
+    "cache-control": "no-cache",
+    "content-type": type,
+    "content-security-policy": policy,
+    "referrer-policy": "no-referrer",
+    vary: "accept, accept-encoding",
+    "x-content-type-options": "nosniff",
+  }
+  if (asked.get("if-none-match")?.includes(etag)) return new Response(null, { status: 304, headers })
+  if (!/\bgzip\b/.test(asked.get("accept-encoding") ?? "")) return new Response(plain, { headers })
+  return new Response(gzip, { headers: { ...headers, "content-encoding": "gzip" } })
+}

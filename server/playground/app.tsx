@@ -1,0 +1,217 @@
+/**
+ * The playground: a constraint with its report, a text that is checked against it, and a model that
+ * follows it. `useSetup` holds what the visitor set, `useRun` the answer of the model.
+ */
+import type { VNode } from "preact"
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { ApiError, type Backend, savedKey, saveKey, send, serverBackend } from "./backend.ts"
+import { Check } from "./check.tsx"
+import { Constraint } from "./constraint.tsx"
+import { gallery } from "./gallery.ts"
+import { Output } from "./output.tsx"
+import { Prompt } from "./prompt.tsx"
+import { requestBody, tracedBody, withText } from "./request.ts"
+import { emptyRun, follow, type Run } from "./run.ts"
+import { fromFragment, type Setup, toFragment } from "./setup.ts"
+import { useJudgement } from "./usejudgement.ts"
+
+/** Returns the setup of the address, or the first example, and keeps the address up to date. */
+function useSetup(): [Setup, (change: Partial<Setup>) => void] {
+  const [setup, set] = useState<Setup>(() => fromFragment(location.hash) ?? gallery[0].setup)
+  const change = useCallback((part: Partial<Setup>) => set((before) => ({ ...before, ...part })), [])
+  useEffect(() => {
+    const timer = setTimeout(() => history.replaceState(null, "", toFragment(setup)), 300)
+    return () => clearTimeout(timer)
+  }, [setup])
+  useEffect(() => {
+    const read = (): void => {
+      const next = fromFragment(location.hash)
+      if (next) set(next)
+    }
+    addEventListener("hashchange", read)
+    return () => removeEventListener("hashchange", read)
+  }, [])
+  return [setup, change]
+}
+
+interface Server {
+  model: string | null
+  error: string | null
+  /** Whether the server wants a key that the page does not have. */
+  needsKey: boolean
+}
+
+function useServer(backend: Backend, key: string): Server {
+  const [server, set] = useState<Server>({ model: null, error: null, needsKey: false })
+  // A new key may open the door that the old one did not.
+  useEffect(() => {
+    const control = new AbortController()
+    const ask = async (): Promise<void> => {
+      try {
+        const reply = await send(backend, "v1/models", undefined, control.signal)
+        const { data } = (await reply.json()) as { data: { id: string }[] }
+        set({ model: data[0]?.id ?? null, error: null, needsKey: false })
+      } catch (error) {
+        if (control.signal.aborted) return
+        const needsKey = error instanceof ApiError && error.status === 401
+        const message = error instanceof Error ? error.message : String(error)
+        set({ model: null, error: needsKey ? null : message, needsKey })
+      }
+    }
+    void ask()
+    return () => control.abort()
+  }, [backend, key])
+  return server
+}
+
+/** Draws at most once per frame, however fast tokens come. */
+function useRun(): { run: Run | null; start: (backend: Backend, body: object) => void; stop: () => void } {
+  const [, redraw] = useState(0)
+  const run = useRef<Run | null>(null)
+  const control = useRef<AbortController | null>(null)
+  const frame = useRef(0)
+  const tell = useCallback(() => {
+    if (frame.current !== 0) return
+    frame.current = requestAnimationFrame(() => {
+      frame.current = 0
+      redraw((count) => count + 1)
+    })
+  }, [])
+  const start = useCallback(
+    (backend: Backend, body: object) => {
+      control.current?.abort()
+      control.current = new AbortController()
+      run.current = emptyRun()
+      void follow(backend, body, { run: run.current, tell, signal: control.current.signal })
+      tell()
+    },
+    [tell],
+  )
+  const stop = useCallback(() => control.current?.abort(), [])
+  return { run: run.current, start, stop }
+}
+
+export function App(): VNode {
+  const [setup, change] = useSetup()
+  const [key, setKey] = useState(savedKey)
+  const keyRef = useRef(key)
+  keyRef.current = key
+  const backend = useMemo(() => serverBackend(() => keyRef.current), [])
+  const server = useServer(backend, key)
+  const { run, start, stop } = useRun()
+  const { kind, text, check } = setup
+  const { whitespace, order } = setup.options
+  const judgement = useJudgement({ kind, text, check, whitespace, order })
+  const body = useMemo(() => requestBody(server.model ?? "model", setup), [server.model, setup])
+  const go = (): void => start(backend, tracedBody(withText(body, kind, text), { trace: 5 }))
+  const isRefused = judgement?.refusal != null
+  return (
+    <>
+      <Header
+        server={server}
+        onKey={(next) => {
+          saveKey(next)
+          setKey(next)
+        }}
+        onExample={(index) => change(gallery[index].setup)}
+      />
+      <main>
+        <Constraint setup={setup} judgement={judgement} change={change} />
+        {kind !== "none" && (
+          <Check
+            text={check}
+            verdict={judgement?.verdict ?? null}
+            isReady={!isRefused && judgement !== null}
+            onChange={(next) => change({ check: next })}
+          />
+        )}
+        <Prompt
+          setup={setup}
+          change={change}
+          isRunning={run?.state === "running"}
+          canRun={server.model !== null && !isRefused}
+          onRun={go}
+          onStop={stop}
+        />
+        <Output run={run} setup={setup} body={body} change={change} backend={backend} />
+      </main>
+    </>
+  )
+}
+
+function Header(props: {
+  server: Server
+  onKey: (key: string) => void
+  onExample: (index: number) => void
+}): VNode {
+  const { server, onKey, onExample } = props
+  const [said, say] = useState("")
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(location.href)
+      say("The link was copied.")
+    } catch {
+      say("The link is in the address bar.")
+    }
+  }
+  return (
+    <header>
+      <div class="brand">
+        <h1>Tokenrail</h1>
+        <p class="quiet">{server.model ?? (server.error ? "no model" : "…")}</p>
+      </div>
+      <div class="actions">
+        <label for="example">Example</label>
+        <select
+          id="example"
+          value=""
+          onChange={(event) => {
+            const { value } = event.currentTarget
+            if (value !== "") onExample(Number(value))
+            event.currentTarget.value = ""
+          }}
+        >
+          <option value="">Choose one of {gallery.length}</option>
+          {gallery.map(({ name }, index) => (
+            <option key={name} value={index}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button type="button" onClick={() => void copy()}>
+          Copy link
+        </button>
+        <a href="docs">API</a>
+      </div>
+      <p role="status" class="said quiet">
+        {said}
+      </p>
+      {server.needsKey && <KeyForm onKey={onKey} />}
+      {server.error !== null && <p class="banner bad">The server does not answer: {server.error}</p>}
+    </header>
+  )
+}
+
+function KeyForm({ onKey }: { onKey: (key: string) => void }): VNode {
+  const [key, setKey] = useState("")
+  return (
+    <form
+      class="banner"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onKey(key.trim())
+      }}
+    >
+      <label for="key">This server needs an API key</label>
+      <input
+        id="key"
+        type="password"
+        autocomplete="off"
+        value={key}
+        onInput={(event) => setKey(event.currentTarget.value)}
+      />
+      <button type="submit">Use this key</button>
+      <span class="quiet">It is kept until this tab is closed.</span>
+    </form>
+  )
+}

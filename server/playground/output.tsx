@@ -1,0 +1,88 @@
+/** What the model wrote, in several views. */
+import type { VNode } from "preact"
+import { useState } from "preact/hooks"
+import type { Backend } from "./backend.ts"
+import type { Run } from "./run.ts"
+import type { Setup } from "./setup.ts"
+import { Tabs } from "./tabs.tsx"
+import { Tokens } from "./tokens.tsx"
+import { Value } from "./value.tsx"
+
+interface OutputProps {
+  run: Run | null
+  setup: Setup
+  /** The request as a program would send it. */
+  body: Record<string, unknown>
+  backend: Backend
+  change: (part: Partial<Setup>) => void
+}
+
+const views = [
+  { id: "tokens", label: "Tokens" },
+  { id: "value", label: "Value" },
+] as const
+
+export function Output({ run, setup, change }: OutputProps): VNode {
+  const [view, setView] = useState<(typeof views)[number]["id"]>("tokens")
+  return (
+    <section class="panel output" aria-labelledby="output-title">
+      <h2 id="output-title">Answer</h2>
+      <Summary run={run} />
+      {run?.error != null && <p class="banner bad">{run.error}</p>}
+      {run?.warnings.map((warning) => (
+        <p key={warning} class="banner">
+          {warning}
+        </p>
+      ))}
+      <Tabs label="Views of the answer" name="view" tabs={views} selected={view} onSelect={setView}>
+        {view === "tokens" && <Tokens run={run} />}
+        {view === "value" && <Value run={run} />}
+      </Tabs>
+      {run?.state === "done" && run.text !== "" && (
+        <div class="row">
+          <button
+            type="button"
+            onClick={() =>
+              change({
+                messages: [
+                  ...setup.messages,
+                  { role: "assistant", content: run.text },
+                  { role: "user", content: "" },
+                ],
+              })
+            }
+          >
+            Continue the conversation
+          </button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** One line about the state of the run. Only its end is announced. */
+function Summary({ run }: { run: Run | null }): VNode {
+  return (
+    <p class="summary quiet" role="status">
+      {run === null
+        ? "Nothing was run yet."
+        : run.state === "running"
+          ? "The model is writing."
+          : textOf(run)}
+    </p>
+  )
+}
+
+function textOf(run: Run): string {
+  const { trace, usage, finish, stopReason, state, seed } = run
+  if (state === "failed") return "The request failed."
+  if (state === "stopped") return `Stopped after ${trace.length} tokens.`
+  const parts = [`${usage?.completion_tokens ?? trace.length} tokens`]
+  const forced = usage?.tokenrail?.forced_tokens
+  if (forced !== undefined) parts.push(`${forced} forced`)
+  if (usage?.tokenrail) parts.push(`first token after ${Math.round(usage.tokenrail.ttft_ms)} ms`)
+  const reason = stopReason === null ? "" : ` (${stopReason})`
+  if (finish !== null) parts.push(`finished: ${finish}${reason}`)
+  if (seed !== null) parts.push(`seed ${seed}`)
+  return parts.join(" · ")
+}

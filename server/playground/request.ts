@@ -1,0 +1,100 @@
+/** Makes the body of a chat request from what the page shows. */
+import type { Kind, Setup } from "./setup.ts"
+
+/** Members of a body that come from the constraint. */
+function constraintOf({ kind, text, options }: Setup): object {
+  switch (kind) {
+    case "json":
+      return {
+        response_format: { type: "json_schema", json_schema: { name: "answer", schema: parsed(text) } },
+      }
+    case "regex":
+      return { structured_outputs: { regex: text } }
+    case "gbnf":
+    case "lark":
+      return { structured_outputs: { grammar: text } }
+    case "tag":
+      return { structured_outputs: { structural_tag: parsed(text) } }
+    case "choice":
+      return { structured_outputs: { choice: linesOf(text) } }
+    case "tools":
+      return { tools: parsed(text), tool_choice: options.toolChoice }
+    case "none":
+      return {}
+    default:
+      return kind satisfies never
+  }
+}
+
+/** Returns the options that are not the server's defaults, under `tokenrail`. */
+function policiesOf({ kind, options }: Setup): Record<string, unknown> {
+  const isJson = kind === "json" || kind === "tools" || kind === "tag"
+  return {
+    ...(isJson && options.whitespace !== "bounded" && { whitespace: options.whitespace }),
+    ...(isJson && options.order !== "schema" && { order: options.order }),
+    ...(options.onLength !== "truncate" && { on_length: options.onLength }),
+    ...(kind === "json" && options.schemaInPrompt && { schema_in_prompt: true }),
+  }
+}
+
+/** Returns the body that a program would send. */
+export function requestBody(model: string, setup: Setup): Record<string, unknown> {
+  const { messages, options } = setup
+  const policies = policiesOf(setup)
+  return {
+    model,
+    messages: messages.filter(({ content }) => content !== ""),
+    ...constraintOf(setup),
+    temperature: options.temperature,
+    max_tokens: options.maxTokens,
+    ...(options.seed.trim() !== "" && { seed: seedOf(options.seed) }),
+    ...(Object.keys(policies).length > 0 && { tokenrail: policies }),
+  }
+}
+
+/** A stream of the same answer that also reports how each token came about. */
+export function tracedBody(
+  body: Record<string, unknown>,
+  more: { trace: number; firstTokens?: readonly number[] },
+): object {
+  return {
+    ...body,
+    stream: true,
+    stream_options: { include_usage: true },
+    tokenrail: {
+      ...(body.tokenrail as object | undefined),
+      ...{ trace: more.trace, fields: true, timing: true },
+      ...(more.firstTokens?.length && { first_tokens: more.firstTokens }),
+    },
+  }
+}
+
+/** Replaces the parsed schema of a body by its text, which keeps numbers and the order of keys. */
+export function withText(body: Record<string, unknown>, kind: Kind, text: string): Record<string, unknown> {
+  if (kind === "json") {
+    return {
+      ...body,
+      response_format: { type: "json_schema", json_schema: { name: "answer", schema: text } },
+    }
+  }
+  return kind === "tag" ? { ...body, structured_outputs: { structural_tag: text } } : body
+}
+
+/** Returns the choices of a text, one for each line that is not empty. */
+function linesOf(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line !== "")
+}
+
+/** Returns the value of a JSON text; the text itself if it is not JSON, which the server refuses. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function seedOf(text: string): number {
+  const seed = Number(text)
+  return Number.isSafeInteger(seed) ? seed : 0
+}
