@@ -118,6 +118,8 @@ export class Conversation {
           ...(seed !== null && { seed }),
           ...(constraint && { constraint, ...policies }),
           ...(tools && { tools }),
+          // In a turn only the engine knows what was allowed.
+          ...((tools || engine.model.thinks) && { trace: 1 }),
           signal: host.signal,
         }),
       host,

@@ -2,7 +2,9 @@
  * The tokens of an answer, one by one: how many tokens the constraint allowed there, and whether
  * the token was drawn or the only text that the constraint left.
  *
- * The walk is made again after the answer, with the rules by which the engine forces tokens.
+ * The walk is made again after the answer, with the rules by which the engine forces tokens. In an
+ * answer with tools or reasoning the grammar of the whole turn decided, so there the engine traces
+ * the tokens.
  */
 import {
   bindGrammar,
@@ -11,6 +13,7 @@ import {
   type GrammarInput,
   Matcher,
   type TokenMachine,
+  type TokenTrace,
 } from "../../../runtime/index.ts"
 import { printedBytes } from "../check.ts"
 import type { Answer, Settings } from "./conversation.ts"
@@ -19,32 +22,32 @@ export interface TracedToken {
   readonly id: number
   /** In quotes, or in hexadecimal if its bytes are not whole characters; or a control token. */
   readonly text: string
-  /** Number of tokens that were allowed; null if it is not known. */
+  /** Number of tokens that were allowed; null for those that a turn forced. */
   readonly allowed: number | null
-  /** Null if it is not known. */
-  readonly kind: "sampled" | "forced" | null
+  readonly kind: TokenTrace["kind"]
 }
 
-/**
- * Returns the tokens of an answer. In an answer with tools or reasoning, the grammar of the whole
- * turn decided, which only the engine has: counts and kinds are null there.
- */
+/** Returns the tokens of an answer. */
 export async function traceOf(
-  { result, sent, constraint, tools }: Answer,
+  { result, sent, constraint }: Answer,
   settings: Settings,
 ): Promise<TracedToken[]> {
   const { engine } = settings
   const { vocabulary, tokenizer } = engine
-  const isTurn = tools !== null || engine.model.thinks
-  const walk = constraint !== null && !isTurn ? new Matcher(machineOf(constraint, settings)) : null
+  const textOf = (id: number) => vocabulary.name(id) ?? printedBytes(vocabulary.bytes(id))
+  if (result.trace !== null) {
+    return result.trace.map(({ token: id, kind, effect }) => {
+      return { id, text: textOf(id), allowed: effect?.allowed ?? null, kind }
+    })
+  }
+  const walk = constraint === null ? null : new Matcher(machineOf(constraint, settings))
   const before = walk === null ? [] : [...(await engine.tokenize(sent))]
   const row = new Uint32Array(vocabulary.words)
   const free = countAllowed(vocabulary.freeRow)
   let run: readonly number[] = []
   return result.tokens.map((id) => {
-    const text = vocabulary.name(id) ?? printedBytes(vocabulary.bytes(id))
-    if (walk === null)
-      return { id, text, ...(isTurn ? unknown : { allowed: free, kind: "sampled" as const }) }
+    const text = textOf(id)
+    if (walk === null) return { id, text, allowed: free, kind: "sampled" }
     walk.fillMask(row)
     if (run.length === 0) run = forcedTokens(walk, before, tokenizer.encodePart)
     const isForced = run[0] === id
@@ -55,13 +58,11 @@ export async function traceOf(
   })
 }
 
-const unknown = { allowed: null, kind: null }
-
 /** Returns the lines of a trace, as a table. */
 export function printTrace(tokens: readonly TracedToken[]): string[] {
   const lines = tokens.map(
     ({ id, text, allowed, kind }) =>
-      `${String(id).padStart(7)}  ${String(allowed ?? "-").padStart(7)}  ${(kind ?? "-").padEnd(7)}  ${text}`,
+      `${String(id).padStart(7)}  ${String(allowed ?? "-").padStart(7)}  ${kind.padEnd(7)}  ${text}`,
   )
   return ["     id  allowed  kind     text", ...lines]
 }

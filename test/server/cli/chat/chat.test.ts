@@ -65,6 +65,23 @@ test("a trace has as many forced tokens as the engine counted", async () => {
   expect(trace.map(({ text }) => JSON.parse(text)).join("")).toBe(result.text)
 })
 
+test("a trace of a turn with tools has counts and kinds", async () => {
+  const { conversation } = opened()
+  const parameters = { type: "object", properties: { city: { enum: ["Rome", "Oslo"] } }, required: ["city"] }
+  conversation.tools = [{ type: "function", function: { name: "weather", parameters } }]
+  conversation.seed = 3n
+  await conversation.ask("The weather?", host())
+  const { result } = conversation.last!
+  const trace = await traceOf(conversation.last!, conversation.settings)
+  expect(trace.map(({ id }) => id)).toEqual(result.tokens)
+  expect(trace.length).toBeGreaterThan(0)
+  for (const { kind, allowed } of trace) {
+    if (kind === "forced") expect(allowed).toBe(null)
+    else expect(allowed).toBeGreaterThan(0)
+  }
+  expect(trace.some(({ kind }) => kind === "sampled")).toBe(true)
+})
+
 test("a saved request gives the last answer again, over HTTP", async () => {
   const { session, said, conversation } = opened()
   conversation.system = "Be brief."
