@@ -1,8 +1,8 @@
 /**
- * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus, how fast a
- * server is (benchserver.ts), or one other part (benchparts.ts). The mask layer is measured in one
- * process and one thread, so that the results can be compared with engines that are measured the
- * same way.
+ * `tokenrail bench`: measures how long the mask layer takes, token by token, on a corpus; how fast
+ * a server is (benchserver.ts); or one other part (benchparts.ts). The mask layer is measured in
+ * one process and one thread, so that the results can be compared with engines that are measured
+ * the same way.
  */
 import { basename } from "node:path"
 import { type Command, Option } from "commander"
