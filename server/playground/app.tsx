@@ -7,12 +7,14 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ApiError, type Backend, savedKey, saveKey, send, serverBackend } from "./backend.ts"
 import { Check } from "./check.tsx"
 import { Constraint } from "./constraint.tsx"
+import { Decide } from "./decide.tsx"
 import { gallery } from "./gallery.ts"
 import { Output } from "./output.tsx"
 import { Prompt } from "./prompt.tsx"
 import { requestBody, tracedBody, withText } from "./request.ts"
 import { emptyRun, follow, type Run } from "./run.ts"
 import { fromFragment, type Setup, toFragment } from "./setup.ts"
+import { Tabs } from "./tabs.tsx"
 import { useJudgement } from "./usejudgement.ts"
 
 /** Returns the setup of the address, or the first example, and keeps the address up to date. */
@@ -91,20 +93,19 @@ function useRun(): { run: Run | null; start: (backend: Backend, body: object) =>
   return { run: run.current, start, stop }
 }
 
+const rooms = [
+  { id: "write", label: "Write" },
+  { id: "decide", label: "Decide" },
+] as const
+
 export function App(): VNode {
   const [setup, change] = useSetup()
+  const [room, setRoom] = useState<(typeof rooms)[number]["id"]>("write")
   const [key, setKey] = useState(savedKey)
   const keyRef = useRef(key)
   keyRef.current = key
   const backend = useMemo(() => serverBackend(() => keyRef.current), [])
   const server = useServer(backend, key)
-  const { run, start, stop } = useRun()
-  const { kind, text, check } = setup
-  const { whitespace, order } = setup.options
-  const judgement = useJudgement({ kind, text, check, whitespace, order })
-  const body = useMemo(() => requestBody(server.model ?? "model", setup), [server.model, setup])
-  const go = (): void => start(backend, tracedBody(withText(body, kind, text), { trace: 5 }))
-  const isRefused = judgement?.refusal != null
   return (
     <>
       <Header
@@ -113,29 +114,63 @@ export function App(): VNode {
           saveKey(next)
           setKey(next)
         }}
-        onExample={(index) => change(gallery[index].setup)}
+        onExample={(index) => {
+          change(gallery[index].setup)
+          setRoom("write")
+        }}
       />
       <main>
-        <Constraint setup={setup} judgement={judgement} change={change} />
-        {kind !== "none" && (
-          <Check
-            text={check}
-            verdict={judgement?.verdict ?? null}
-            isReady={!isRefused && judgement !== null}
-            onChange={(next) => change({ check: next })}
-          />
-        )}
-        <Prompt
-          setup={setup}
-          change={change}
-          isRunning={run?.state === "running"}
-          canRun={server.model !== null && !isRefused}
-          onRun={go}
-          onStop={stop}
-        />
-        <Output run={run} setup={setup} body={body} change={change} backend={backend} />
+        <Tabs label="Parts of the page" name="room" tabs={rooms} selected={room} onSelect={setRoom}>
+          {room === "write" && <Write setup={setup} change={change} backend={backend} model={server.model} />}
+          {room === "decide" && (
+            <div class="grid">
+              <Decide backend={backend} model={server.model} />
+            </div>
+          )}
+        </Tabs>
       </main>
     </>
+  )
+}
+
+interface WriteProps {
+  setup: Setup
+  change: (part: Partial<Setup>) => void
+  backend: Backend
+  model: string | null
+}
+
+function Write({ setup, change, backend, model }: WriteProps): VNode {
+  const { run, start, stop } = useRun()
+  const { kind, text, check } = setup
+  const { whitespace, order } = setup.options
+  const judgement = useJudgement({ kind, text, check, whitespace, order })
+  const body = useMemo(() => requestBody(model ?? "model", setup), [model, setup])
+  const go = (firstTokens: readonly number[]): void =>
+    start(backend, tracedBody(withText(body, kind, text), { trace: 5, firstTokens }))
+  const isRefused = judgement?.refusal != null
+  const canRun = model !== null && !isRefused
+  return (
+    <div class="grid">
+      <Constraint setup={setup} judgement={judgement} change={change} />
+      {kind !== "none" && (
+        <Check
+          text={check}
+          verdict={judgement?.verdict ?? null}
+          isReady={!isRefused && judgement !== null}
+          onChange={(next) => change({ check: next })}
+        />
+      )}
+      <Prompt
+        setup={setup}
+        change={change}
+        isRunning={run?.state === "running"}
+        canRun={canRun}
+        onRun={() => go([])}
+        onStop={stop}
+      />
+      <Output {...{ run, setup, body, backend, canRun, change }} onFinish={go} />
+    </div>
   )
 }
 

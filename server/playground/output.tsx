@@ -2,8 +2,13 @@
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Backend } from "./backend.ts"
+import { Charts } from "./charts.tsx"
+import { Code } from "./code.tsx"
+import { Log } from "./log.tsx"
+import { withText } from "./request.ts"
 import type { Run } from "./run.ts"
 import type { Setup } from "./setup.ts"
+import { Step } from "./step.tsx"
 import { Tabs } from "./tabs.tsx"
 import { Tokens } from "./tokens.tsx"
 import { Value } from "./value.tsx"
@@ -14,15 +19,23 @@ interface OutputProps {
   /** The request as a program would send it. */
   body: Record<string, unknown>
   backend: Backend
+  canRun: boolean
   change: (part: Partial<Setup>) => void
+  /** Starts a run whose answer begins with these tokens. */
+  onFinish: (tokens: readonly number[]) => void
 }
 
 const views = [
   { id: "tokens", label: "Tokens" },
   { id: "value", label: "Value" },
+  { id: "step", label: "Step by step" },
+  { id: "charts", label: "Charts" },
+  { id: "code", label: "Code" },
+  { id: "events", label: "Events" },
 ] as const
 
-export function Output({ run, setup, change }: OutputProps): VNode {
+export function Output(props: OutputProps): VNode {
+  const { run, setup, body, backend, canRun, change, onFinish } = props
   const [view, setView] = useState<(typeof views)[number]["id"]>("tokens")
   return (
     <section class="panel output" aria-labelledby="output-title">
@@ -37,8 +50,22 @@ export function Output({ run, setup, change }: OutputProps): VNode {
       <Tabs label="Views of the answer" name="view" tabs={views} selected={view} onSelect={setView}>
         {view === "tokens" && <Tokens run={run} />}
         {view === "value" && <Value run={run} />}
+        {view === "step" && (
+          <Step
+            backend={backend}
+            body={withText(body, setup.kind, setup.text)}
+            canRun={canRun}
+            onFinish={(tokens) => {
+              onFinish(tokens)
+              setView("tokens")
+            }}
+          />
+        )}
+        {view === "charts" && <Charts run={run} />}
+        {view === "code" && <Code body={body} setup={setup} />}
+        {view === "events" && <Log run={run} />}
       </Tabs>
-      {run?.state === "done" && run.text !== "" && (
+      {(view === "tokens" || view === "value") && run?.state === "done" && run.text !== "" && (
         <div class="row">
           <button
             type="button"

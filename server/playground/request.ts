@@ -85,7 +85,9 @@ function linesOf(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => line !== "")
 }
 
-/** Returns the value of a JSON text, or the text itself if it is not JSON: the server refuses it. */
+/**
+ * Returns the value of a JSON text; the text itself if it is not JSON, which the server refuses.
+ */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -13,7 +13,7 @@ const kindWords: Readonly<Record<TokenKind, string>> = {
 }
 
 /** Returns a token's text with its invisible characters shown; half characters as bytes. */
-function visible({ text, bytes }: Pick<TraceRow, "text" | "bytes">): string {
+export function visible({ text, bytes }: Pick<TraceRow, "text" | "bytes">): string {
   if (text.includes("\ufffd")) return bytes.map((byte) => `<${byte.toString(16).padStart(2, "0")}>`).join("")
   const shown = text.replaceAll("\n", "⏎").replaceAll("\t", "⇥")
   return shown.replace(/^ +| +$/g, (spaces) => "·".repeat(spaces.length)) || "(empty)"
@@ -164,7 +164,7 @@ function Likely({
 }
 
 /** A probability as a bar with its number. */
-function Bar({ share }: { share: number }): VNode {
+export function Bar({ share }: { share: number }): VNode {
   return (
     <span class="share">
       <span class="bar" aria-hidden="true">
