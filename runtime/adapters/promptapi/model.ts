@@ -5,7 +5,7 @@
  */
 import { inOwnWords } from "../../engine/fieldnames.ts"
 import type { GenerateOptions } from "../../engine/request.ts"
-import type { Message, TemplateOptions } from "../../model/template.ts"
+import type { Message } from "../../model/template.ts"
 import { exception, exceptionOf, quotaExceeded } from "./errors.ts"
 import { type PromptMessage, readInput } from "./messages.ts"
 import { type PromptSession, Session, type SessionEngine } from "./session.ts"
@@ -86,7 +86,7 @@ export function languageModel(engine: SessionEngine, defaults: GenerateOptions =
       const temperature = Math.min(atLeast("temperature", asked, 0), maxTemperature)
       const topK = Math.min(Math.floor(atLeast("topK", options.topK ?? defaultTopK, 1)), width)
       if (monitor) tellProgress(monitor)
-      const begun = await beginningOf(engine, initialPrompts, { ...defaults.templateOptions }, signal)
+      const begun = await beginningOf(engine, initialPrompts, defaults, signal)
       signal?.throwIfAborted()
       const session = new Session(engine, {
         ...{ ...begun, turns: [], temperature, topK },
@@ -102,14 +102,15 @@ export function languageModel(engine: SessionEngine, defaults: GenerateOptions =
 async function beginningOf(
   engine: SessionEngine,
   prompts: readonly PromptMessage[],
-  template: TemplateOptions,
+  { tools, templateOptions }: GenerateOptions,
   signal: AbortSignal | undefined,
 ): Promise<{ initial: readonly Message[]; contextUsage: number }> {
   if (prompts.length === 0) return { initial: [], contextUsage: 0 }
   const { messages, prefix } = readInput(prompts, true)
   if (prefix !== null) throw exception("SyntaxError", "initialPrompts: a prefix belongs to a prompt")
   const own = signal ?? new AbortController().signal
-  const options = { templateOptions: { ...template, addGenerationPrompt: false }, signal: own }
+  const template = { ...templateOptions, addGenerationPrompt: false }
+  const options = { ...(tools && { tools }), templateOptions: template, signal: own }
   const ids = await engine.tokenize(messages, options).catch((error: unknown) => {
     throw exceptionOf(inOwnWords(error), own)
   })

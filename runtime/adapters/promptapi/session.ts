@@ -155,7 +155,8 @@ export class Session extends EventTarget implements PromptSession {
     const { signal } = options
     return this.queued(signal, async (own) => {
       const all = [...this.start.initial, ...this.turns, ...this.wholeMessages(input)]
-      return (await this.count(all, { ...constraintOf(options), signal: own })) - this.contextUsage
+      const asked = withDefaults(this.start.options, constraintOf(options))
+      return (await this.count(all, { ...asked, signal: own })) - this.contextUsage
     })
   }
 
@@ -276,11 +277,13 @@ export class Session extends EventTarget implements PromptSession {
     this.turns = turns
   }
 
-  /** Returns the number of tokens of a conversation; none has no tokens. */
+  /** Returns the number of tokens of a conversation with its tools; none has no tokens. */
   private async count(messages: readonly Message[], options: GenerateOptions): Promise<number> {
     if (messages.length === 0) return 0
-    const templateOptions = { ...this.start.options.templateOptions, ...options.templateOptions }
-    return (await this.engine.tokenize(messages as Prompt, { ...options, templateOptions })).length
+    const { tools, ...defaults } = this.start.options
+    const templateOptions = { ...defaults.templateOptions, ...options.templateOptions }
+    const counted = { ...(tools && { tools }), ...options, templateOptions }
+    return (await this.engine.tokenize(messages as Prompt, counted)).length
   }
 
   /** Runs an operation when those before it have ended. */

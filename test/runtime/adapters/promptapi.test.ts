@@ -229,6 +229,24 @@ describe("options", () => {
     ])
   })
 
+  test("tools of the defaults are part of what is counted", async () => {
+    const parameters = { type: "object", properties: { city: { type: "string" } } }
+    const tools = [{ type: "function" as const, function: { name: "weather", parameters } }]
+    const own = languageModel(engine, { tools })
+    const [first, second] = [user("Hi"), user("Hello")]
+    const lengthOf = async (prompt: ReturnType<typeof user>, options: GenerateOptions = {}) =>
+      (await engine.tokenize(prompt, { tools, ...options })).length
+    expect(await lengthOf(first)).toBeGreaterThan((await engine.tokenize(first)).length)
+    expect(await (await own.create()).measureContextUsage("Hi")).toBe(await lengthOf(first))
+    const session = await own.create({ initialPrompts: first })
+    const begun = await lengthOf(first, { templateOptions: { addGenerationPrompt: false } })
+    expect(session.contextUsage).toBe(begun)
+    const both = await lengthOf([...first, ...second])
+    expect(await session.measureContextUsage("Hello")).toBe(both - begun)
+    await session.append(second)
+    expect(session.contextUsage).toBeGreaterThan(begun)
+  })
+
   test("a monitor gets the two events of a model that is there", async () => {
     const loaded: number[] = []
     await model.create({
