@@ -17,8 +17,11 @@ export interface ApiTarget {
   readonly signal: AbortSignal
 }
 
-/** Why a reply is missing if the time of the run, or the user, ended it. */
-export const runIsUp = "the time of the run is up"
+/** Returns why there is no whole reply, or no request, if the user or the time ended the run. */
+export function endOfRun({ signal }: ApiTarget, wasSent: boolean): string {
+  if (!signal.aborted) return "the time of the run is up"
+  return wasSent ? "stopped before the reply had ended" : "not sent (stopped)"
+}
 
 /** The most that is read of one reply. */
 const maxBytes = 4 * 1024 * 1024
@@ -46,8 +49,10 @@ async function sendOnce(
   const ended = (failure: string) => ({ reply: { ...none, failure }, retryMs: null })
   const runMs = target.deadline - performance.now()
   const leftMs = Math.min(target.timeoutMs, runMs)
-  const runOver = { reply: { ...none, failure: runIsUp, isRunOver: true }, retryMs: null }
-  if (leftMs <= 0) return runOver
+  const runOver = (wasSent: boolean) => {
+    return { reply: { ...none, failure: endOfRun(target, wasSent), isRunOver: true }, retryMs: null }
+  }
+  if (leftMs <= 0 || target.signal.aborted) return runOver(false)
   const timeout = AbortSignal.timeout(Math.ceil(leftMs))
   const isRunOver = () => target.signal.aborted || (timeout.aborted && runMs < target.timeoutMs)
   let response: Response
@@ -64,11 +69,11 @@ async function sendOnce(
       signal: AbortSignal.any([timeout, target.signal]),
     })
   } catch (error) {
-    if (isRunOver()) return runOver
+    if (isRunOver()) return runOver(true)
     return ended(timeout.aborted ? noEnd(leftMs) : describe(error))
   }
   const { bytes, failure } = await readBody(response, () => (timeout.aborted ? noEnd(leftMs) : null))
-  if (failure !== null && isRunOver()) return runOver
+  if (failure !== null && isRunOver()) return runOver(true)
   const reply = {
     status: response.status,
     contentType: response.headers.get("content-type") ?? "",

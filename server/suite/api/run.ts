@@ -14,7 +14,7 @@ import {
   worst,
 } from "./case.ts"
 import { fieldsOf, parsed } from "./chat.ts"
-import { type ApiTarget, runIsUp, send } from "./client.ts"
+import { type ApiTarget, endOfRun, send } from "./client.ts"
 
 /** What is known of a case after the run; one row of the output. */
 export interface ApiResult {
@@ -91,7 +91,7 @@ async function runCase(each: ApiCase, run: ApiRun): Promise<ApiResult> {
 
 async function runSample(each: ApiCase, run: ApiRun, i: number): Promise<Sample> {
   if (run.target.signal.aborted || performance.now() > run.target.deadline)
-    return { finding: finding("skipped", runIsUp), reply: undefined }
+    return { finding: finding("skipped", endOfRun(run.target, false)), reply: undefined }
   const replies: Reply[] = []
   for (const [at, request] of each.requests.entries()) {
     const reply = await send(run.target, request, defaultsOf(request, run.model, i))
@@ -117,8 +117,7 @@ function defaultsOf({ path }: ApiRequest, model: string, sample: number): JsonOb
 /** Returns the verdict on a reply that is not judged, or null. */
 function failureOf({ expectsRefusal, isOptional }: ApiCase, reply: Reply, isLast: boolean): Finding | null {
   const { status, failure, isRunOver } = reply
-  if (isRunOver) return finding("skipped", runIsUp)
-  if (failure !== null) return finding("error", failure)
+  if (failure !== null) return finding(isRunOver ? "skipped" : "error", failure)
   if (status === 200) return null
   const said = `status ${status}: ${messageOf(reply)}`
   if (expectsRefusal && isLast && status >= 400) {

@@ -51,7 +51,13 @@ test("an interrupt keeps the results that there are", async () => {
   const io = { ...ioOf(), signal: interrupt.signal }
   const flags = { ...flagsOf<ApiFlags>(apiFlags, args), every: 1, parallel: 1 }
   await expect(runApi(flags, io)).rejects.toBe("SIGINT")
-  expect(readFileSync(junit, "utf8")).toMatch(/errors="1" skipped="5"/)
+  const written = readFileSync(junit, "utf8")
+  expect(written).toMatch(/errors="1" skipped="5"/)
+  const whys = [...written.matchAll(/<skipped message="([^"]*)"/g)].map(([, why]) => why)
+  expect([whys[0], new Set(whys.slice(1))]).toEqual([
+    "stopped before the reply had ended",
+    new Set(["not sent (stopped)"]),
+  ])
   server.closeAllConnections()
   server.close()
 })
