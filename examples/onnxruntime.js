@@ -12,18 +12,13 @@ import { compile } from "tokenrail/grammar"
 import { bindGrammar, parseVocabulary } from "tokenrail/mask"
 
 const folder = import.meta.resolve("tokenrail/package.json").replace("package.json", "runtime/embedded/")
-const [tokenizerJson, config] = ["tokenizer.json", "config.json"].map((name) =>
-  JSON.parse(readFileSync(new URL(folder + name), "utf8")),
-)
-const vocabulary = parseVocabulary(tokenizerJson, null, {
-  width: config.vocab_size,
-  endIds: [config.eos_token_id],
-})
-const rows = constrain(
-  bindGrammar(compile({ kind: "regex", pattern: "[0-9]{2}:[0-9]{2} o'clock" }).grammar, vocabulary),
-)
-const tokenizer = new Tokenizer(tokenizerJson, {})
-const session = await InferenceSession.create(readFileSync(new URL(`${folder}onnx/model.onnx`)))
+const read = (name) => readFileSync(new URL(folder + name))
+const [json, config] = ["tokenizer.json", "config.json"].map((name) => JSON.parse(read(name)))
+const vocabulary = parseVocabulary(json, null, { width: config.vocab_size, endIds: [config.eos_token_id] })
+const { grammar } = compile({ kind: "regex", pattern: "[0-9]{2}:[0-9]{2} o'clock" })
+const rows = constrain(bindGrammar(grammar, vocabulary))
+const tokenizer = new Tokenizer(json, {})
+const session = await InferenceSession.create(read("onnx/model.onnx"))
 
 const int64 = (values) => new Tensor("int64", BigInt64Array.from(values, BigInt), [1, values.length])
 const ids = tokenizer.encode("<|im_start|>user\nWhat time is it?<|im_end|>\n<|im_start|>assistant\n").ids
@@ -31,14 +26,10 @@ const start = ids.length
 const pasts = session.inputNames.filter((name) => name.startsWith("past_key_values"))
 let cache = Object.fromEntries(pasts.map((name) => [name, new Tensor("float32", [], [1, 2, 0, 64])]))
 for (let done = 0; !rows.isDone(); ) {
-  const output = await session.run({
-    ...cache,
-    input_ids: int64(ids.slice(done)),
-    attention_mask: int64(ids.map(() => 1)),
-    position_ids: int64([...ids.keys()].slice(done)),
-  })
-  const { data, dims } = rows.apply(output.logits)
-  const last = data.subarray(-dims[2])
+  const [input_ids, position_ids] = [ids, [...ids.keys()]].map((all) => int64(all.slice(done)))
+  const attention_mask = int64(ids.map(() => 1))
+  const output = await session.run({ ...cache, input_ids, position_ids, attention_mask })
+  const last = rows.apply(output.logits).data.subarray(-vocabulary.width)
   const token = last.reduce((best, logit, at) => (logit > last[best] ? at : best), 0)
   rows.accept(token)
   done = ids.push(token) - 1
