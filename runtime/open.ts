@@ -5,14 +5,13 @@
 
 import { availableParallelism } from "node:os"
 import { checkOptions, type Fields } from "../grammar/options.ts"
-import { styles } from "../grammar/tags/styles/all.ts"
-import { parseVocabulary } from "../mask/tokenizers/tokenizerjson.ts"
 import type { Vocabulary } from "../mask/vocabulary.ts"
 import { createCpuSampler, type Sampler } from "../sampler/index.ts"
 import { readSeed } from "../sampler/params.ts"
 import { Engine, type EngineParts } from "./engine/engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
+import { atLeast, chooseContext, chooseStyle, readVocabulary } from "./fitting.ts"
 import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
 import { BuiltModels } from "./model/build/cache.ts"
@@ -38,7 +37,6 @@ import {
   type Speculator,
 } from "./speculation/speculator.ts"
 import { SlowReading } from "./turn/slowreading.ts"
-import { type ModelStyle, readReasoning, styleOfTemplate } from "./turn/style.ts"
 
 /**
  * Options that say which model to open, where it runs, and what its requests may cost. Every field
@@ -441,40 +439,6 @@ async function openDraftModel(
   }
 }
 
-function readVocabulary(directory: ModelDirectory, model: Model): Vocabulary {
-  const { tokenizerJson, tokenizerConfig, endIds } = directory
-  try {
-    return parseVocabulary(tokenizerJson, tokenizerConfig, { width: model.width, endIds })
-  } catch (cause) {
-    throw new ModelError(`${directory.path}/tokenizer.json: ${(cause as Error).message}`, { cause })
-  }
-}
-
-/** Chooses the style. Throws RangeError for an unknown one. */
-function chooseStyle(template: string, { toolStyle, reasoning = "auto" }: OpenOptions): ModelStyle {
-  const told = styleOfTemplate(template)
-  if (toolStyle !== undefined && !styles.some(({ name }) => name === toolStyle)) {
-    const names = styles.map(({ name }) => name).join(", ")
-    throw new RangeError(`toolStyle: no style is named ${JSON.stringify(toolStyle)}. There are: ${names}`)
-  }
-  return { style: toolStyle ?? told.style, reasoning: readReasoning(reasoning, told) }
-}
-
-function chooseContext(directory: ModelDirectory, wanted: number | undefined): number {
-  const { contextLength } = directory
-  if (wanted === undefined) {
-    if (contextLength !== undefined) return contextLength
-    throw new ModelError(
-      `${directory.path}/config.json: max_position_embeddings is missing; add it, or pass \`context\``,
-    )
-  }
-  atLeast("context", wanted, 2)
-  if (contextLength !== undefined && wanted > contextLength) {
-    throw new RangeError(`context: ${wanted} is above the ${contextLength} positions of the model`)
-  }
-  return wanted
-}
-
 /** Reads the time limits, in milliseconds. Throws RangeError. */
 function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions["limits"]> {
   const given = Object.entries(limits).filter(([, ms]) => ms !== undefined && ms !== null)
@@ -482,9 +446,4 @@ function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions
     if (!(ms >= 0)) throw new RangeError(`limits.${name}: ${ms} is not a number of milliseconds`)
   }
   return Object.fromEntries(given)
-}
-
-function atLeast(name: string, value: number, min: number): number {
-  if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= min) return value
-  throw new RangeError(`${name}: ${value} is not an integer ≥ ${min}`)
 }

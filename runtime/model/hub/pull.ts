@@ -5,7 +5,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { ModelError } from "../../errors.ts"
-import { dataFilesOf } from "../ort/weights.ts"
+import { dataFilesOf } from "../ort/datafiles.ts"
 import { checkRoom, type Disk, makeFolder, megabytes, unwritten } from "../room.ts"
 import { HubCache } from "./cache.ts"
 import { choose, dataFiles } from "./choice.ts"

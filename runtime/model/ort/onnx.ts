@@ -8,7 +8,12 @@ import { concatenate } from "../../../grammar/bytes.ts"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
+
+/** Returns the text of a field. */
+export function textOf(bytes: Uint8Array): string {
+  return decoder.decode(bytes)
+}
+
 const viewOf = ({ buffer, byteOffset, length }: Uint8Array) => new DataView(buffer, byteOffset, length)
 
 /**

@@ -15,7 +15,8 @@ import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
 import { beforeEach, describe, expect, test } from "vitest"
 import { ModelError, open } from "../../../../runtime/index.ts"
-import { dataFilesOf, placeGraph } from "../../../../runtime/model/ort/weights.ts"
+import { dataFilesOf } from "../../../../runtime/model/ort/datafiles.ts"
+import { placeGraph } from "../../../../runtime/model/ort/weights.ts"
 import { writeTinyModel } from "../../../support/onnx.ts"
 
 const dataFiles = ["model.onnx_data", "model.onnx_data_1"]
