@@ -52,7 +52,7 @@ export function chooseContext(directory: ModelDirectory, wanted: number | undefi
   return wanted
 }
 
-/** Returns `value`, a count from `min` on, or infinity. Throws RangeError with the option's name. */
+/** Returns `value`, a count from `min` on or infinity. Throws RangeError with the option's name. */
 export function atLeast(name: string, value: number, min: number): number {
   if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= min) return value
   throw new RangeError(`${name}: ${value} is not an integer ≥ ${min}`)

@@ -211,7 +211,7 @@ function openService(engine: Engine, options: AppOptions, own: Own): Service {
       const { batches: store = options.dataDir, logger } = options
       const log = (message: string): void => logger?.warn({}, message)
       const of = { model: engine.model.id, width: engine.batchWidth, isOver: () => engine.isClosed }
-      batches ??= import("./batches/service.ts")
+      batches ??= importBatches()
         .then(({ openBatches }) => openBatches({ ...own, ...of, store, log, bodyLimits, held }))
         .catch((error: unknown) => {
           // The next request tries again.
@@ -346,6 +346,15 @@ function pathOf(c: Context): string {
 function routeOf(c: Context): string {
   const path = pathOf(c)
   return path === "/*" ? "other" : path.replace(/\{.*\}/, "")
+}
+
+/** Files and batches are kept on a disk. */
+async function importBatches(): Promise<typeof import("./batches/service.ts")> {
+  try {
+    return await import("./batches/service.ts")
+  } catch {
+    throw new Refusal("unknown_url", "there are no files and batches here: they need Node")
+  }
 }
 
 /** prom-client runs on Node only. */

@@ -6,8 +6,9 @@
  * all results before it are complete; `await engine.batch(prompts, options)` waits for all. The
  * first failure ends the batch with its error and cancels the rest.
  */
-import type { GenerateResult } from "./generation.ts"
+
 import type { GenerateOptions, Prompt } from "./request.ts"
+import type { GenerateResult } from "./result.ts"
 
 /** The part of an engine that answers one prompt. */
 type Answer<Value> = (prompt: Prompt, signal: AbortSignal) => Promise<GenerateResult<Value>>

@@ -47,7 +47,7 @@ import type { BeamSettings } from "./beamoptions.ts"
 import { type Probe, searchBeams, searchedRequest, writes } from "./beams.ts"
 import { type Compiled, CompiledConstraints } from "./compiled.ts"
 import { inOwnWords, ownText } from "./fieldnames.ts"
-import { type GenerateResult, Generation, withJson } from "./generation.ts"
+import { Generation } from "./generation.ts"
 import { EngineMetrics } from "./metrics.ts"
 import { type ProbeHost, probe } from "./probe.ts"
 import {
@@ -59,6 +59,7 @@ import {
   readRequest,
 } from "./request.ts"
 import { generateAliases, generateFields } from "./requestfields.ts"
+import { type GenerateResult, withJson, withValues } from "./result.ts"
 import { Scheduler } from "./scheduler.ts"
 import {
   type GenerationEvent,
@@ -387,13 +388,7 @@ export class Engine {
         checkComplete(choice.text, choice.finishReason, constraint.title)
     }
     if (!constraint) return result as GenerateResult<ValueOf<Options>>
-    const values = await Promise.all(
-      result.choices.map(({ text, toolCalls }) =>
-        toolCalls.length > 0 ? undefined : constraint.validate(text),
-      ),
-    )
-    const choices = result.choices.map((choice, index) => ({ ...choice, value: values[index] }))
-    return withJson({ ...result, value: values[0] as ValueOf<Options>, choices })
+    return withValues(result, constraint) as Promise<GenerateResult<ValueOf<Options>>>
   }
 
   /**

@@ -7,8 +7,8 @@
  */
 import { checkOptions, type Fields } from "../../grammar/options.ts"
 import type { Vocabulary } from "../../mask/vocabulary.ts"
-import type { GenerateResult, Usage } from "../engine/generation.ts"
 import type { GenerateOptions } from "../engine/request.ts"
+import type { GenerateResult, Usage } from "../engine/result.ts"
 import type { TokenWatch } from "../engine/sequence.ts"
 import { wrong } from "../errors.ts"
 import type { ClosedField } from "../fields/answer.ts"

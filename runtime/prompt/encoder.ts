@@ -31,7 +31,7 @@ export class OutOfTimeError extends Error {}
 
 /** Work outside of the engine's thread, and work in it that is ended when its time is over. */
 export interface PromptThreads {
-  /** Starts a thread. It answers `ready`, and for each text `begun` and the result. */
+  /** Starts a thread. It answers `ready`, and for each text `begun` and the result. @internal */
   start(): Worker
   /** Returns the result of `work`. Throws OutOfTimeError after `ms` milliseconds. */
   within<Result>(ms: number, work: () => Result): Result

@@ -7,9 +7,10 @@
  * own validator.
  */
 import { checkOptions, type Fields, OptionError } from "../../grammar/options.ts"
-import { type GenerateResult, withJson } from "../engine/generation.ts"
 import type { GenerateOptions } from "../engine/request.ts"
 import { generateAliases, generateFields } from "../engine/requestfields.ts"
+import type { GenerateResult } from "../engine/result.ts"
+import { withJson } from "../engine/result.ts"
 import { wrong } from "../errors.ts"
 import type { Message } from "../model/template.ts"
 import { readConstraint, type SchemaValue } from "../schema.ts"

@@ -2,12 +2,12 @@
  * Hashes of masks along seeded walks: equal hashes mean equal masks. Every runtime runs this file,
  * over the same schemas.
  */
-import type { Compiled, CompileOptions } from "../../grammar/index.ts"
+import type { Compiled, CompileOptions, GrammarInput } from "../../grammar/index.ts"
 import type { Matcher, TokenFsm, Vocabulary } from "../../mask/index.ts"
 
 /** What is compared: the classes and the compiler of one build. */
-export interface Build {
-  compile(input: { kind: "json"; schema: unknown }, options?: CompileOptions): Compiled
+export interface Build<Input = { kind: "json"; schema: unknown }> {
+  compile(input: Input, options?: CompileOptions): Compiled
   Matcher: typeof Matcher
   TokenFsm: typeof TokenFsm
   Vocabulary: typeof Vocabulary
@@ -34,7 +34,7 @@ const pieces = [
 ]
 
 /** All bytes, some longer pieces, and an end. */
-function vocabularyOf({ Vocabulary }: Build): Vocabulary {
+function vocabularyOf({ Vocabulary }: Pick<Build, "Vocabulary">): Vocabulary {
   const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte))
   const longer = pieces.map((text) => new TextEncoder().encode(text))
   const tokens = [...bytes, ...longer]
@@ -43,11 +43,22 @@ function vocabularyOf({ Vocabulary }: Build): Vocabulary {
 
 /** For each schema: FNV-1a over the words of its masks, or the text of its refusal. */
 export function walkHashes(build: Build, schemas: readonly unknown[]): (number | string)[] {
+  return inputHashes(
+    build,
+    schemas.map((schema) => ({ kind: "json", schema })),
+  )
+}
+
+/** For each input: the same. */
+export function inputHashes<Input extends GrammarInput>(
+  build: Build<Input>,
+  inputs: readonly Input[],
+): (number | string)[] {
   const vocabulary = vocabularyOf(build)
   const row = new Uint32Array(vocabulary.words)
-  return schemas.map((schema, index) => {
+  return inputs.map((input, index) => {
     try {
-      const { grammar } = build.compile({ kind: "json", schema })
+      const { grammar } = build.compile(input)
       const fsm = new build.TokenFsm(grammar, vocabulary)
       let hash = 0x811c9dc5
       for (let walk = 0; walk < 3; walk++) {

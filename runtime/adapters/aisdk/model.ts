@@ -8,8 +8,9 @@
  */
 import type { Engine } from "../../engine/engine.ts"
 import { inOwnWords, ownText } from "../../engine/fieldnames.ts"
-import type { Choice, GenerateResult, Generation } from "../../engine/generation.ts"
+import type { Generation } from "../../engine/generation.ts"
 import type { GenerateOptions } from "../../engine/request.ts"
+import type { Choice, GenerateResult } from "../../engine/result.ts"
 import { AbortError, ModelError, RequestError, reasonOf } from "../../errors.ts"
 import { withDefaults } from "../../schema.ts"
 import { functionOf, messagesOf } from "./conversation.ts"
