@@ -208,6 +208,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
       createdAt: directory.createdAt,
       family: typeof directory.config.model_type === "string" ? directory.config.model_type : "",
       parameterCount: directory.parameterCount,
+      fileType: directory.fileType,
       weightBytes: directory.weightBytes,
       style: read(() => chooseStyle(tokenizer.template.allSources, options)),
       maxWaiting,

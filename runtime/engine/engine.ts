@@ -84,6 +84,7 @@ export interface EngineParts {
   readonly createdAt: number
   readonly family: string
   readonly parameterCount: number | null
+  readonly fileType: string
   readonly weightBytes: number
   /** How the model writes calls and reasoning. */
   readonly style: ModelStyle
@@ -111,6 +112,8 @@ export interface ModelInfo {
   readonly family: string
   /** Number of weights of a model of GGUF or safetensors; null if it is not known. */
   readonly parameterCount: number | null
+  /** What the weights were quantized as, such as "Q4_K_M" or "F16"; or "unknown". */
+  readonly fileType: string
   /** Bytes of the files that hold the graph and its weights. */
   readonly weightBytes: number
   /** Whether it is known how the model marks the reasoning before its answers. */
@@ -172,6 +175,7 @@ export class Engine {
       contextLength: parts.model.contextLength,
       family: parts.family,
       parameterCount: parts.parameterCount,
+      fileType: parts.fileType,
       weightBytes: parts.weightBytes,
       thinks: parts.style.reasoning !== null,
       width: this.vocabulary.width,

@@ -11,6 +11,7 @@
 import { isObject } from "../../grammar/options.ts"
 import { ModelError } from "../errors.ts"
 import { type GenaiModel, readGenaiConfig } from "./genai.ts"
+import { fileTypeOfGraph } from "./weights/filetype.ts"
 
 /**
  * The files of one model, by their paths below its folder, with `/`: files of a disk (`folder.ts`),
@@ -44,6 +45,8 @@ export interface ModelDirectory {
   readonly graphPath: string
   /** `parameter_count` of a config.json that was built of weights; null if it has none. */
   readonly parameterCount: number | null
+  /** `file_type` of such a config.json, or the type in the graph's name; "unknown" without both. */
+  readonly fileType: string
   /** Bytes of the graph and of the files with its weights, whose names begin with its name. */
   readonly weightBytes: number
   /**
@@ -100,6 +103,7 @@ export async function readModelFiles(files: ModelFiles, dtype = "fp32"): Promise
     id: name || nameOf(files.path),
     createdAt: Math.floor(graph.writtenAt / 1000),
     graphPath: files.pathOf(graph.file),
+    fileType: typeof config.file_type === "string" ? config.file_type : fileTypeOfGraph(graph.file),
     parameterCount: Number.isSafeInteger(config.parameter_count) ? Number(config.parameter_count) : null,
     weightBytes: await weightBytesOf(files, graph),
     embeddingPath: embedding && files.pathOf(embedding),

@@ -58,10 +58,10 @@ export async function openInPage(options: PageModelOptions, parts: PageParts): P
     const vocabulary = readVocabulary(directory, model)
     const tokenizer = new Tokenizer(directory, vocabulary)
     const sampler = createCpuSampler()
-    const { id, createdAt, parameterCount, weightBytes } = directory
+    const { id, createdAt, fileType, parameterCount, weightBytes } = directory
     log(`model ${id} on ${model.description}, sampler cpu`)
     return new Engine({
-      ...{ model, sampler, tokenizer, id, createdAt, parameterCount, weightBytes },
+      ...{ model, sampler, tokenizer, id, createdAt, fileType, parameterCount, weightBytes },
       prompts: new PromptEncoder({
         ...{ tokenizer, contextLength, threads: null, promptMs: defaultPromptMs },
         maxWaiting: Math.max(256, maxWaiting),

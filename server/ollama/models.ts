@@ -96,15 +96,15 @@ async function entries(engine: Engine, models: ModelNames): Promise<object[]> {
   })
 }
 
-/** What the model's files do not say is empty. */
-function detailsOf({ model: { family, parameterCount } }: Engine): object {
+/** What the model's files do not say is empty, or `unknown` for the quantization. */
+function detailsOf({ model: { family, fileType, parameterCount } }: Engine): object {
   return {
     parent_model: "",
     format: "onnx",
     family,
     families: family === "" ? [] : [family],
     parameter_size: parameterCount === null ? "" : parameterSize(parameterCount),
-    quantization_level: "",
+    quantization_level: fileType,
   }
 }
 

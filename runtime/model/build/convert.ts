@@ -17,13 +17,13 @@ export async function convert(
   { source, dtype, provider, disk, folder }: BuildTask,
   onProgress: (doneBytes: number, allBytes: number) => void,
 ): Promise<void> {
-  const { decoder, dataBytes, weights, texts, endIds } = await prepare(source, dtype)
+  const { decoder, dataBytes, weights, texts, endIds, fileType } = await prepare(source, dtype)
   try {
     const textBytes = [...texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
     await checkRoom(`${source.path}: its converted copy`, disk, dataBytes + textBytes + graphBytes)
     await checkDigests(source)
     await mkdir(folder)
-    await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, onProgress })
+    await writeDecoder(decoder, weights, folder, { dtype, provider, endIds, fileType, onProgress })
     // These files are written last, so that a directory without them counts as incomplete.
     for (const [file, text] of texts) {
       await makeFolder(dirname(join(folder, file)))

@@ -78,6 +78,8 @@ export interface WriteOptions extends SaveOptions {
   /** The execution provider that will run the graph. */
   readonly provider: Provider
   readonly endIds: readonly number[]
+  /** What the weights were quantized as before, for config.json. */
+  readonly fileType?: string
 }
 
 /**
@@ -110,11 +112,14 @@ export async function writeDecoder(
   decoder: Decoder,
   weights: Weights,
   folder: string,
-  { dtype, provider, endIds, onProgress, signal }: WriteOptions,
+  { dtype, provider, endIds, fileType, onProgress, signal }: WriteOptions,
 ): Promise<void> {
   const graph = planDecoder(decoder, weights, dtype, provider)
   await graph.save(folder, { ...(onProgress && { onProgress }), ...(signal && { signal }) })
-  const config = { ...configOf(decoder, endIds), parameter_count: parameterCountOf(weights) }
+  const config = {
+    ...configOf(decoder, endIds),
+    ...{ parameter_count: parameterCountOf(weights), file_type: fileType },
+  }
   writeFileSync(join(folder, "config.json"), `${JSON.stringify(config, null, 2)}\n`)
 }
 

@@ -10,6 +10,7 @@ import { ModelError } from "../../errors.ts"
 import { findEndIds, maxBytesOf } from "../directory.ts"
 import { filesIn, type ModelSource } from "../hub/source.ts"
 import type { Dtype } from "../weights/blocks.ts"
+import { fileTypeOf } from "../weights/filetype.ts"
 import { type Gguf, openGguf } from "../weights/gguf.ts"
 import { openSafetensors } from "../weights/safetensors.ts"
 import type { Weights } from "../weights/weights.ts"
@@ -24,6 +25,7 @@ export interface Prepared {
   /** Files of the model directory besides the graph and config.json, by name. */
   readonly texts: ReadonlyMap<string, string>
   readonly endIds: readonly number[]
+  readonly fileType: string
 }
 
 /** Files of a model directory that are copied. */
@@ -55,7 +57,8 @@ async function prepareGguf(path: string, dtype: Dtype): Promise<Prepared> {
       throw new ModelError(
         `tokenizer.ggml.tokens has ${width} tokens, and the model has logits for ${decoder.vocabulary}. Choose another file`,
       )
-    return { decoder, dataBytes, weights, texts: files, endIds }
+    const fileType = fileTypeOf(weights, weights.metadata.get("general.file_type"))
+    return { decoder, dataBytes, weights, texts: files, endIds, fileType }
   } catch (error) {
     weights.close()
     throw inFile(path, error)
@@ -122,7 +125,7 @@ async function prepareFolder(folder: string, dtype: Dtype): Promise<Prepared> {
     const generation = await readObject(folder, "generation_config.json").catch(() => ({}))
     const configs = [generation, isObject(config.text_config) ? config.text_config : {}, config]
     const endIds = findEndIds(folder, configs, json("tokenizer_config.json"), json("tokenizer.json"))
-    return { ...plan, texts, endIds }
+    return { ...plan, texts, endIds, fileType: fileTypeOf(plan.weights) }
   } catch (error) {
     plan.weights.close()
     throw error

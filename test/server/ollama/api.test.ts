@@ -182,7 +182,13 @@ describe("models", () => {
   test.each(["m", "m:latest", "tokenrail-embedded:latest"])("%s is a name of the model", async (model) => {
     const shown = await post("/api/show", { model })
     expect(await shown.json()).toMatchObject({
-      details: { format: "onnx", family: "llama", families: ["llama"], parameter_size: "" },
+      details: {
+        format: "onnx",
+        family: "llama",
+        families: ["llama"],
+        parameter_size: "",
+        quantization_level: "unknown",
+      },
       capabilities: ["completion", "tools"],
     })
   })
@@ -195,6 +201,7 @@ describe("models", () => {
       const on = createApp(own, { aliases: ["m"], ollama: true })
       const { details, model_info } = await (await post("/api/show", {}, on)).json()
       // All values of the tensors in the file's header.
+      expect(details.quantization_level).toBe("Q4_0")
       expect([details.parameter_size, model_info["general.parameter_count"]]).toEqual(["37K", 37_032])
       const { models } = await (await on.request("/api/tags")).json()
       expect(models[0].details).toEqual(details)
