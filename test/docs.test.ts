@@ -6,6 +6,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve, sep } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { sections } from "../docs/.vitepress/sections.ts"
 import { compile } from "../grammar/compile.ts"
 import type { GrammarInput } from "../grammar/input.ts"
 import { styles } from "../grammar/tags/styles/all.ts"
@@ -153,13 +154,40 @@ test.each([...pages.map((name) => `docs/${name}`), ...topPages])("%s names files
   expect(missing).toEqual([])
 })
 
-test("cli.md lists the commands of a conversation, and its example runs", async () => {
+test("every page is in the menu of the site once", () => {
+  const listed = Object.values(sections).flat()
+  expect(listed.map((name) => `${name}.md`).sort()).toEqual([...pages].sort())
+})
+
+/** The anchors of a page: those of its headings, as GitHub and the site make them. */
+function anchorsOf(page: string): string[] {
+  const text = readFileSync(page, "utf8").replace(/^```.*?^```$/gms, "")
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title
+      .toLowerCase()
+      .replaceAll("`", "")
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  )
+}
+
+test.each([...pages.map((name) => `docs/${name}`), "README.md"])(
+  "the anchors that %s links to are there",
+  (page) => {
+    const text = readFileSync(page, "utf8").replace(/^```.*?^```$/gms, "")
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+    const missing = links.filter(([, path, anchor]) => {
+      const target = path === "" ? page : join(dirname(page), path)
+      return target.endsWith(".md") && !anchorsOf(target).includes(anchor)
+    })
+    expect(missing.map(([link]) => link)).toEqual([])
+  },
+)
+
+test("cli.md lists the commands of a conversation", () => {
   const page = read("cli.md")
   const named = [...helpText().matchAll(/^\/(\w+)/gm)].map(([, name]) => name)
   expect(named.filter((name) => !page.includes(`\`/${name}`))).toEqual([])
-  const command = blocks(page, "sh").at(-1)!
-  const { out, err } = await shell(command.replaceAll("npx tokenrail", "node dist/server/main.js"))
-  expect(out, err).toMatch(/^[1-9][0-9]\n[1-9][0-9]\n$/)
 })
 
 test("tool-styles.md lists every style", () => {

@@ -124,7 +124,7 @@ function cells(model: Model, measured: Measured | undefined): string[] {
       types,
       ...Array<string>(8).fill("–"),
       model.tools ?? "–",
-      model.reasoning ?? "–",
+      codeOf(model.reasoning) ?? "–",
     ]
   const { loaded, results, style, mb } = measured
   const both = (of: (subject: string) => number | undefined, digits = 0): string =>
@@ -146,6 +146,11 @@ function cells(model: Model, measured: Measured | undefined): string[] {
     ),
     both(median("first token of 500: ms")),
     style.style,
-    style.reasoning?.end.trim() ?? "none",
+    codeOf(style.reasoning?.end.trim()) ?? "none",
   ]
+}
+
+/** A mark such as `</think>` as code: as text it would be a tag. */
+function codeOf(mark: string | undefined): string | undefined {
+  return mark === undefined ? undefined : `\`${mark}\``
 }
