@@ -8,6 +8,7 @@ import { concatenate } from "./bytes.ts"
 import { Completions } from "./completions.ts"
 import type { Frame } from "./frame.ts"
 import { shortestCompletion } from "./lexeme/completion.ts"
+import { printBytes } from "./lexeme/expr/print.ts"
 import { Dead, lexemes } from "./lexeme/table.ts"
 import { EmptyStack, type StackTable } from "./stack.ts"
 import type { States } from "./state.ts"
@@ -32,11 +33,11 @@ export function printThread(states: States, thread: number): string {
   let text = states.threadText(thread)
   for (let i = states.stacks.captureCount(stack); i > 0; i--) {
     const { segment, outer } = states.texts.split(text)
-    texts.push(`, read ${printBytes(segment)}`)
+    texts.push(`, read ${quoted(segment)}`)
     text = outer
   }
   const end = concatenate([...new Completions(states).finishing(thread, shortestCompletion(lexemeState))])
-  return `${printLexeme(lexemeState)}${texts.join("")}, ends ${printBytes(end)} ▸ ${printStack(states.stacks, stack)}`
+  return `${printLexeme(lexemeState)}${texts.join("")}, ends ${quoted(end)} ▸ ${printStack(states.stacks, stack)}`
 }
 
 /** Returns the bytes that a lexeme state reads next, and the tag with which it may end. */
@@ -47,7 +48,7 @@ export function printLexeme(lexemeState: number): string {
     if (!isRead(low)) continue
     let high = low
     while (isRead(high + 1)) high++
-    ranges.push(high === low ? printByte(low) : `${printByte(low)}-${printByte(high)}`)
+    ranges.push(printBytes(low, high))
     low = high
   }
   const tag = lexemes.tags[lexemeState]
@@ -72,11 +73,6 @@ export function printFrame(frame: Frame): string {
   return path === "" ? frame.constructor.name : `${frame.constructor.name}(${path})`
 }
 
-function printBytes(bytes: Uint8Array): string {
+function quoted(bytes: Uint8Array): string {
   return JSON.stringify(new TextDecoder().decode(bytes))
-}
-
-/** Returns an ASCII character, or a byte in hexadecimal. */
-export function printByte(byte: number): string {
-  return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : byte.toString(16).padStart(2, "0")
 }

@@ -8,7 +8,7 @@
  * walk over the token trie and memoized.
  */
 import type { Expectation } from "../../grammar/frame.ts"
-import { printByte } from "../../grammar/print.ts"
+import { printBytes } from "../../grammar/lexeme/expr/print.ts"
 import { DeadState } from "../../grammar/state.ts"
 import { sharedLocals } from "../local.ts"
 import type { MachineStats, TokenMachine } from "../machine.ts"
@@ -191,8 +191,7 @@ export class ClosedFsm implements TokenMachine {
     const { edgeOffsets, lows, highs, targets } = this.tables
     const edges: string[] = []
     for (let i = edgeOffsets[state]; i < edgeOffsets[state + 1]; i++) {
-      const low = printByte(lows[i])
-      edges.push(`  [${lows[i] === highs[i] ? low : `${low}-${printByte(highs[i])}`}] to ${targets[i]}`)
+      edges.push(`  [${printBytes(lows[i], highs[i])}] to ${targets[i]}`)
     }
     return [`state ${state}${this.isAccepting(state) ? ", may end" : ""}`, ...edges].join("\n")
   }

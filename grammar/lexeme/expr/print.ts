@@ -57,12 +57,18 @@ function printSet(id: ExprId): string {
   const parts: string[] = []
   for (let i = 1; i < length(id); i += 2) {
     const [lo, hi, next] = [at(id, i) & 0xff, at(id, i) >>> 8, at(id, i + 1)]
-    const bytes = lo === hi ? printByte(lo) : `${printByte(lo)}-${printByte(hi)}`
+    const bytes = printBytes(lo, hi)
     parts.push(next === Empty ? bytes : `${bytes}${printSet(next)}`)
   }
   return parts.length === 1 && parts[0].length === 1 ? parts[0] : `[${parts.join(" ")}]`
 }
 
+/** Returns the bytes from `low` to `high`: `a-z`, or one byte alone. */
+export function printBytes(low: number, high: number): string {
+  return low === high ? printByte(low) : `${printByte(low)}-${printByte(high)}`
+}
+
+/** Returns an ASCII character, or a byte in hexadecimal. */
 function printByte(byte: number): string {
   return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : byte.toString(16).padStart(2, "0")
 }
