@@ -23,6 +23,7 @@ export {
 export type {
   DraftLaw,
   LogitsProcessor,
+  LogitsSource,
   ProcessorRow,
   RankedLogprob,
   Relaxation,

@@ -95,14 +95,33 @@ export interface TokenLogprobs extends RankedLogprob {
   readonly named: readonly RankedLogprob[]
 }
 
+/** Logits that may be on a device: rows of V columns. */
+export interface LogitsSource {
+  /** V. */
+  readonly width: number
+  readonly rowCount: number
+  /** All rows, if they are on the host: shape [R, V], row-major. Otherwise null. */
+  readonly host: Float32Array | null
+  /**
+   * Returns one row on the host, shape [V]: a view if the rows are on the host, else a copy. Throws
+   * RangeError if the row does not exist.
+   */
+  row(index: number): Promise<Float32Array>
+}
+
 /** Draws a token for each row of logits. */
 export interface Sampler {
   readonly name: "cpu" | "gpu"
   /**
    * Returns one result for each row, in the order of `rows`. `logits` is [R, V] with V = `width`
-   * and is not written.
+   * and is not written. A sampler on the device of the logits reads them there; every other sampler
+   * asks for the rows that it needs.
    */
-  sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]>
+  sample(
+    logits: Float32Array | LogitsSource,
+    width: number,
+    rows: readonly SampleRow[],
+  ): Promise<SampleResult[]>
   close(): void
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { Selector } from "./fast/select.ts"
-import type { SampleResult, SampleRow, Sampler } from "./row.ts"
+import type { LogitsSource, SampleResult, SampleRow, Sampler } from "./row.ts"
 import { judgeRow } from "./search/rejection.ts"
 
 /**
@@ -15,7 +15,13 @@ export function createCpuSampler(): Sampler {
   return {
     name: "cpu",
     async sample(logits, width, rows) {
-      return rows.map((row) => sampleOnCpu(logitsOf(logits, width, row.logitsRow), row))
+      const of = (host: Float32Array) => (row: SampleRow) =>
+        sampleOnCpu(logitsOf(host, width, row.logitsRow), row)
+      if (logits instanceof Float32Array) return rows.map(of(logits))
+      if (logits.host) return rows.map(of(logits.host))
+      const results: SampleResult[] = []
+      for (const row of rows) results.push(sampleOnCpu(await logits.row(row.logitsRow), row))
+      return results
     },
     close() {},
   }
@@ -31,6 +37,15 @@ export function sampleOnCpu(logits: Float32Array, row: SampleRow): SampleResult 
 
 // Holds scratch memory only: no row can see data of another.
 const selector = new Selector()
+
+/** Returns all rows on the host, shape [R, V]. Rows on a device are copied, one after the other. */
+export async function onHost(logits: LogitsSource): Promise<Float32Array> {
+  const { width, rowCount, host } = logits
+  if (host) return host
+  const rows = new Float32Array(rowCount * width)
+  for (let index = 0; index < rowCount; index++) rows.set(await logits.row(index), index * width)
+  return rows
+}
 
 /**
  * Returns row `index` of logits [R, V], without a copy. Throws RangeError if the row does not

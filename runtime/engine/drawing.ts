@@ -7,7 +7,7 @@
  */
 
 import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
-import { onHost, type StepLogits } from "../model/logits.ts"
+import type { StepLogits } from "../model/logits.ts"
 import { isNearTie } from "../speculation/neartie.ts"
 import type { Sequence } from "./sequence.ts"
 
@@ -78,7 +78,7 @@ async function drawTogether(
   try {
     const samples = rows.map(sampleRow)
     const { logits } = rows[0]
-    const drawn = await sampler.sample(await onHost(logits), logits.width, samples)
+    const drawn = await sampler.sample(logits, logits.width, samples)
     const results: (SampleResult | undefined)[] = []
     for (const [index, row] of rows.entries()) {
       results.push((await isDoubtful(row, samples[index], rounding)) ? undefined : drawn[index])

@@ -11,9 +11,9 @@
 
 import type { Vocabulary } from "../../mask/index.ts"
 import { type DraftLaw, drawDraft, type Proposal, type SampleRow, type Sampler } from "../../sampler/index.ts"
+import { onHost } from "../../sampler/sampler.ts"
 import { isLegal, type Sequence } from "../engine/sequence.ts"
 import type { GuideHost } from "../guides/guide.ts"
-import { onHost } from "../model/logits.ts"
 import type { Feed, Model } from "../model/model.ts"
 import type { Drafter, DraftWish } from "./speculation.ts"
 import { probeMs } from "./speculator.ts"

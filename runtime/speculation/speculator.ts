@@ -10,8 +10,8 @@
 
 import { checkOptions, type Fields } from "../../grammar/options.ts"
 import { NgramProposer } from "../../sampler/index.ts"
+import { onHost } from "../../sampler/sampler.ts"
 import { ModelError } from "../errors.ts"
-import { onHost } from "../model/logits.ts"
 import type { Feed, Model } from "../model/model.ts"
 import { type Drafter, maxProposed, ProposerDrafter, type SpeculationOptions } from "./speculation.ts"
 

@@ -10,6 +10,7 @@
  * writes, in order. A kernel skips finished rows at once.
  */
 import { type HalfFormat, widenHalf } from "../half.ts"
+import type { LogitsSource } from "../row.ts"
 import { type PackedAsks, ScratchWords } from "./asks.ts"
 import type { MaskSlots } from "./atlas.ts"
 import { cut } from "./kernels/cut.ts"
@@ -115,10 +116,17 @@ export interface BatchAnswer {
   readonly uploadedBytes: number
 }
 
+/** Rows of logits on the device. */
+export type PlacedRows<Handle> = LogitsPlace<Handle> & { readonly rowCount: number }
+
 /** The device as the sampler sees it. One call at a time. */
 export interface Pipeline<Handle> {
   /** Maximum bytes of one buffer. */
   readonly maxBytes: number
+  /** Increases whenever the device is replaced: what was on it is lost. */
+  readonly epoch: number
+  /** Returns where logits are on the device, or null if they are elsewhere. */
+  placeOf(logits: LogitsSource): PlacedRows<Handle> | null
   /** Runs one submission. Throws if the device reported an error. */
   run(shape: BatchShape, data: BatchData<Handle>): Promise<BatchAnswer>
   /** Copies one row of logits to the host. Shape [width]. */
@@ -129,6 +137,7 @@ export interface Pipeline<Handle> {
 /** The pipeline on a device of this thread. */
 export class GpuPipeline implements Pipeline<GPUBuffer> {
   readonly maxBytes: number
+  readonly epoch = 0
   private dispatchCount = 0
   private uploadedBytes = 0
   private readonly device: GPUDevice
@@ -169,6 +178,10 @@ export class GpuPipeline implements Pipeline<GPUBuffer> {
       }),
     )
     return new GpuPipeline(device, Object.fromEntries(entries), timestampWrites)
+  }
+
+  placeOf(): null {
+    return null
   }
 
   async run(shape: BatchShape, data: BatchData<GPUBuffer>): Promise<BatchAnswer> {
@@ -362,6 +375,7 @@ export class GpuPipeline implements Pipeline<GPUBuffer> {
   }
 }
 
-function isRows(logits: BatchData<GPUBuffer>["logits"]): logits is readonly Float32Array[] {
+/** Returns whether logits are rows on the host. */
+export function isRows<Handle>(logits: BatchData<Handle>["logits"]): logits is readonly Float32Array[] {
   return Array.isArray(logits)
 }

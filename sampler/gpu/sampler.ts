@@ -12,8 +12,15 @@ import type { HalfFormat } from "../half.ts"
 import { isGreedy } from "../params.ts"
 import { Ban, collectEdits, type Edits } from "../penalties.ts"
 import { rowKey, Stream, uniform } from "../rng.ts"
-import { checkDrawn, countBits, type SampleResult, type SampleRow, type Sampler } from "../row.ts"
-import { logitsOf, sampleOnCpu } from "../sampler.ts"
+import {
+  checkDrawn,
+  countBits,
+  type LogitsSource,
+  type SampleResult,
+  type SampleRow,
+  type Sampler,
+} from "../row.ts"
+import { logitsOf, onHost, sampleOnCpu } from "../sampler.ts"
 import { type Answer, Asks, addAsk, describeAnswer, floatOf, judgeAnswer, withVerdict } from "./asks.ts"
 import { MaskAtlas } from "./atlas.ts"
 import {
@@ -31,7 +38,14 @@ import {
   rowFlags,
   SlabWords,
 } from "./layout.ts"
-import { type BatchData, type BatchShape, GpuPipeline, type LogitsPlace, type Pipeline } from "./pipeline.ts"
+import {
+  type BatchAnswer,
+  type BatchData,
+  type BatchShape,
+  GpuPipeline,
+  type Pipeline,
+  type PlacedRows,
+} from "./pipeline.ts"
 import { isGpuRow, isShort, slotsOf } from "./route.ts"
 
 /** Maximum rows of one submission; more rows are split into several submissions. */
@@ -81,7 +95,7 @@ export interface LogitsLayout {
 }
 
 /** Where the logits of a step are. */
-interface LogitsSource<Handle> {
+interface RowSource<Handle> {
   readonly width: number
   /** Whether reading a row on the host costs nothing. */
   readonly isOnHost: boolean
@@ -119,7 +133,7 @@ export async function createGpuSampler(
  * The sampler over a pipeline, which may be in another thread. It packs the rows, decodes the
  * answers, and computes the rows that the kernels do not.
  */
-class KernelSampler<Handle> implements Sampler {
+export class KernelSampler<Handle> implements Sampler {
   readonly name = "gpu"
   readonly stats: GpuSamplerStats = {
     gpuRows: 0,
@@ -132,7 +146,7 @@ class KernelSampler<Handle> implements Sampler {
   }
   private readonly pipeline: Pipeline<Handle>
   private readonly shortRows: number
-  private atlas: { width: number; atlas: MaskAtlas } | undefined
+  private atlas: { width: number; epoch: number; atlas: MaskAtlas } | undefined
   /** The previous step. Steps share the buffers, so each waits for the one before. */
   private last: Promise<unknown> = Promise.resolve()
   /**
@@ -147,7 +161,23 @@ class KernelSampler<Handle> implements Sampler {
     this.pipeline = pipeline
   }
 
-  sample(logits: Float32Array, width: number, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+  async sample(
+    logits: Float32Array | LogitsSource,
+    width: number,
+    rows: readonly SampleRow[],
+  ): Promise<SampleResult[]> {
+    if (logits instanceof Float32Array) return this.sampleHost(logits, width, rows)
+    if (logits.host) return this.sampleHost(logits.host, width, rows)
+    const place = this.pipeline.placeOf(logits)
+    if (place) return this.samplePlaced(place, width, rows)
+    return this.sampleHost(await onHost(logits), width, rows)
+  }
+
+  private sampleHost(
+    logits: Float32Array,
+    width: number,
+    rows: readonly SampleRow[],
+  ): Promise<SampleResult[]> {
     return this.enqueue(
       {
         width,
@@ -171,7 +201,7 @@ class KernelSampler<Handle> implements Sampler {
    * do not compute are copied to the host.
    */
   samplePlaced(
-    place: LogitsPlace<Handle> & { readonly rowCount: number },
+    place: PlacedRows<Handle>,
     width: number,
     rows: readonly SampleRow[],
   ): Promise<SampleResult[]> {
@@ -181,7 +211,7 @@ class KernelSampler<Handle> implements Sampler {
       const error = new RangeError(`logitsRow: ${logitsRow} is outside the ${rowCount} rows of the buffer`)
       return Promise.reject(error)
     }
-    const source: LogitsSource<Handle> = {
+    const source: RowSource<Handle> = {
       width,
       isOnHost: false,
       rowOf: async (index) => {
@@ -200,13 +230,13 @@ class KernelSampler<Handle> implements Sampler {
     this.pipeline.destroy()
   }
 
-  private enqueue(source: LogitsSource<Handle>, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+  private enqueue(source: RowSource<Handle>, rows: readonly SampleRow[]): Promise<SampleResult[]> {
     const step = this.last.then(() => this.step(source, rows))
     this.last = step.catch(() => {})
     return step
   }
 
-  private async step(source: LogitsSource<Handle>, rows: readonly SampleRow[]): Promise<SampleResult[]> {
+  private async step(source: RowSource<Handle>, rows: readonly SampleRow[]): Promise<SampleResult[]> {
     const { width } = source
     const results = new Array<SampleResult>(rows.length)
     const pending: number[] = []
@@ -228,7 +258,7 @@ class KernelSampler<Handle> implements Sampler {
   }
 
   private async submit(
-    source: LogitsSource<Handle>,
+    source: RowSource<Handle>,
     rows: readonly SampleRow[],
     indexes: readonly number[],
     results: SampleResult[],
@@ -268,7 +298,7 @@ class KernelSampler<Handle> implements Sampler {
       editOffset += counts[at]
     }
     const data = { logits, rows: rowData, edits: editData, masks: atlas.take(), asks: asks.pack() }
-    const found = await this.pipeline.run(this.shapeOf(batch, width), data)
+    const found = await this.run(this.shapeOf(batch, width), data)
     this.stats.submissions++
     this.stats.dispatches += found.dispatches
     this.stats.uploadedBytes += found.uploadedBytes
@@ -279,10 +309,20 @@ class KernelSampler<Handle> implements Sampler {
     }
   }
 
+  private async run(shape: BatchShape, data: BatchData<Handle>): Promise<BatchAnswer> {
+    try {
+      return await this.pipeline.run(shape, data)
+    } catch (error) {
+      // It is unknown which masks were written, so all are written again.
+      this.atlas = undefined
+      throw error
+    }
+  }
+
   private async read(
     [token, status, value, count]: Uint32Array,
     answer: Answer | undefined,
-    source: LogitsSource<Handle>,
+    source: RowSource<Handle>,
     row: SampleRow,
     edits: Edits,
   ): Promise<SampleResult> {
@@ -330,20 +370,21 @@ class KernelSampler<Handle> implements Sampler {
     return this.shortRows > 0 && row.mask !== null && countBits(row.mask) <= this.shortRows
   }
 
-  private async sampleOnCpu(source: LogitsSource<Handle>, row: SampleRow): Promise<SampleResult> {
+  private async sampleOnCpu(source: RowSource<Handle>, row: SampleRow): Promise<SampleResult> {
     this.stats.cpuRows++
     return sampleOnCpu(await source.rowOf(row.logitsRow), row)
   }
 
   private atlasOf(width: number, rowCount: number): MaskAtlas {
     const { atlas: kept } = this
+    const { epoch, maxBytes } = this.pipeline
     // Each row has at most two masks, or its ids and one mask for raw log-probabilities.
-    if (kept?.width === width && kept.atlas.slotCount > 3 * rowCount) {
+    if (kept?.width === width && kept.epoch === epoch && kept.atlas.slotCount > 3 * rowCount) {
       kept.atlas.beginStep()
       return kept.atlas
     }
-    const atlas = new MaskAtlas(width, { minSlots: 3 * rowCount, maxBytes: this.pipeline.maxBytes })
-    this.atlas = { width, atlas }
+    const atlas = new MaskAtlas(width, { minSlots: 3 * rowCount, maxBytes })
+    this.atlas = { width, epoch, atlas }
     return atlas
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { hostLogits, onHost, type StepLogits } from "../../../runtime/model/logits.ts"
+import { hostLogits, type StepLogits } from "../../../runtime/model/logits.ts"
+import { onHost } from "../../../sampler/sampler.ts"
 
 const rows = Float32Array.of(1, 2, 3, 4, 5, 6)
 
