@@ -97,7 +97,7 @@ async function serve({ session, memory }: Opened, question: Question): Promise<v
     const buffer = logits.buffer as ArrayBuffer
     answer(
       {
-        kind: "logits",
+        kind: "forward",
         id: question.id,
         buffer,
         length: logits.length,
