@@ -18,6 +18,8 @@ export interface DeviceOptions {
   flags?: readonly string[]
   /** Whether to ask for timestamp queries if the adapter supports them. Used by benchmarks. */
   timestamps?: boolean
+  /** Whether a model also runs on the device, so that it gets all that its kernels can use. */
+  runsModel?: boolean
 }
 
 export interface Device {
@@ -38,8 +40,18 @@ export interface Device {
 
 // Our kernels write workgroup memory before they read it. Clearing it for them costs a software
 // adapter ten times the compile time: 26 s against 2 s for the sampler's six kernels (SwiftShader,
-// two cores).
+// two cores). Those of a model rely on zeros: its products of 4-bit weights would be wrong.
 const ownFlags = ["enable-dawn-features=disable_workgroup_init"]
+
+/** The smallest width of subgroups that a model's kernels compute rightly with. */
+const leastSubgroup = 16
+
+/** Limits that a model's kernels use more of than a device has without asking. */
+const modelLimits = [
+  ...["maxComputeWorkgroupStorageSize", "maxComputeInvocationsPerWorkgroup", "maxComputeWorkgroupSizeX"],
+  ...["maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ", "maxComputeWorkgroupsPerDimension"],
+  ...["maxStorageBuffersPerShaderStage", "maxBindGroups"],
+] as const
 
 /** Opens a device. Throws ModelError with a message that says what is missing. */
 export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
@@ -48,7 +60,8 @@ export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
   if (options.software === false && !hasVulkanLoader()) {
     throw new ModelError(`no WebGPU adapter: ${vulkanLoader}, the Vulkan loader, is not installed`)
   }
-  const gpu = await createGpu([...ownFlags, ...(options.flags ?? [])])
+  const { runsModel = false, flags = [] } = options
+  const gpu = await createGpu(runsModel ? [...flags] : [...ownFlags, ...flags])
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" })
   if (!adapter) throw new ModelError("no WebGPU adapter: a Vulkan driver and its loader have to be installed")
   const info = describeAdapter(adapter)
@@ -56,13 +69,23 @@ export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
   if (isSoftware && options.software === false) {
     throw new ModelError(`no WebGPU adapter but a software one (${info})`)
   }
-  const { maxStorageBufferBindingSize, maxBufferSize } = adapter.limits
+  const limits = ["maxStorageBufferBindingSize", "maxBufferSize", ...(runsModel ? modelLimits : [])] as const
   const device = await adapter.requestDevice({
-    requiredLimits: { maxStorageBufferBindingSize, maxBufferSize },
-    requiredFeatures:
-      options.timestamps && adapter.features.has("timestamp-query") ? ["timestamp-query"] : [],
+    requiredLimits: Object.fromEntries(limits.map((name) => [name, adapter.limits[name]])),
+    requiredFeatures: featuresOf(adapter, options),
   })
   return new OpenedDevice(gpu, adapter, device, info, isSoftware)
+}
+
+function featuresOf(
+  { features, info }: GPUAdapter,
+  { timestamps = false, runsModel = false }: DeviceOptions,
+): GPUFeatureName[] {
+  const wanted: GPUFeatureName[] = timestamps ? ["timestamp-query"] : []
+  if (runsModel) wanted.push("shader-f16")
+  // A model's kernels use subgroups if the device has them, and are wrong where these are narrow.
+  if (runsModel && (info.subgroupMinSize ?? 0) >= leastSubgroup) wanted.push("subgroups")
+  return wanted.filter((name) => features.has(name))
 }
 
 class OpenedDevice implements Device {

@@ -25,6 +25,7 @@ import type { Model } from "./model/model.ts"
 import { type LoadOptions, openOrtModel } from "./model/ort/client.ts"
 import { muteTelemetry, requireOrt } from "./model/ort/installed.ts"
 import { Tokenizer } from "./model/tokenizer.ts"
+import { requireWeb } from "./model/web/installed.ts"
 import { defaultPromptMs, PromptEncoder } from "./prompt/encoder.ts"
 import { promptThreads } from "./prompt/thread.ts"
 import { beginTrial, readWithin, type Trial } from "./prompt/trial.ts"
@@ -73,6 +74,12 @@ export interface OpenOptions {
    * CPU; `gpu`: on a GPU, which may be a software one, and an error if there is none; `cpu`.
    */
   device?: "auto" | "gpu" | "cpu"
+  /**
+   * What runs the model. `node` (default): onnxruntime-node. `web`: onnxruntime-web on the GPU of
+   * the sampler, so that logits and caches never leave it; needs the package onnxruntime-web and a
+   * graph with GroupQueryAttention, see docs/gpu.md.
+   */
+  runtime?: "node" | "web"
   /**
    * How to run a graph whose rows change each other's bits, as quantized activations do. `exact`
    * (default) runs the rows one at a time, so that an answer does not depend on other requests.
@@ -153,6 +160,7 @@ const openFields = {
     dtype: "text",
   },
   device: { words: ["auto", "gpu", "cpu"] },
+  runtime: { words: ["node", "web"] },
   batching: { words: ["exact", "fast"] },
   ...{ slots: "number", threads: "number", context: "number", maxWaiting: "number" },
   isolation: { words: ["thread", "none"] },
@@ -180,16 +188,18 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   checkOptions(options, openFields, { aliases: openAliases })
   const settings = readSettings(options)
   const { maxWaiting, seed, log } = settings
-  requireOrt()
+  if (options.runtime === "web") checkWeb(options)
+  else requireOrt()
   const doubt = muteTelemetry()
   if (doubt !== null) log(doubt)
   const located = await locate(options.model ?? packageFile("runtime/embedded"), options.dtype, options)
   const { speculation } = options
-  const { sampler, description } = await chooseSampler(options.device ?? "auto", log)
+  const chosen = options.runtime === "web" ? null : await chooseSampler(options.device ?? "auto", log)
   let loaded: Loaded | undefined
   let speculator: Speculator | null = null
   try {
-    loaded = await loadDirectory(located, sampler.name, options, settings)
+    loaded = await loadDirectory(located, chosen, options, settings)
+    const { sampler, description } = loaded.chosen
     const { directory, load, model, tokenizer, vocabulary, read } = loaded
     if (speculation) {
       const openDraft = async (draftOptions: SpeculationOptions & { method: "model" }): Promise<Drafter> =>
@@ -220,7 +230,7 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   } catch (error) {
     await loaded?.model.close()
     await speculator?.drafter.close()
-    sampler.close()
+    chosen?.sampler.close()
     throw error
   }
 }
@@ -255,8 +265,15 @@ function readSettings(options: OpenOptions): Settings {
   return { slotCount, threads, maxWaiting, promptMs, limits, seed, log, isolates, isBounded }
 }
 
+/** A sampler, and where it runs, for the log. */
+interface ChosenSampler {
+  readonly sampler: Sampler
+  readonly description: string
+}
+
 /** A running model, with the data of its directory. */
 interface Loaded {
+  readonly chosen: ChosenSampler
   readonly directory: ModelDirectory
   readonly load: LoadOptions
   readonly model: Model
@@ -271,14 +288,17 @@ interface Loaded {
   readonly read: <Result>(work: () => Result) => Result
 }
 
-/** Starts the model of a directory and reads its tokenizer. Closes what it opened if that fails. */
+/**
+ * Starts the model of a directory and reads its tokenizer. Closes what it opened if that fails. If
+ * no sampler was chosen, the model brings its own.
+ */
 async function loadDirectory(
   located: LocatedModel,
-  samplerName: Sampler["name"],
+  chosen: ChosenSampler | null,
   options: OpenOptions,
   { slotCount, threads, isBounded }: Settings,
 ): Promise<Loaded> {
-  const provider = samplerName === "gpu" ? "webgpu" : "cpu"
+  const provider = chosen === null || chosen.sampler.name === "gpu" ? "webgpu" : "cpu"
   const directory = await openDirectory(located, providers[provider], options)
   let model: Model | undefined
   let trial: Trial | null = null
@@ -299,12 +319,13 @@ async function loadDirectory(
       isBounded ? readWithin(directory.path, work) : work()
     const dtype = located.source === null ? options.dtype : undefined
     if (isBounded) trial = await beginTrial({ model: directory.path, dtype })
-    const opened = await loadModel(load, located, options)
+    const started = await startModel(load, chosen, located, options)
+    const opened = started.model
     model = opened
     await trial?.done
     const vocabulary = read(() => readVocabulary(directory, opened))
     const tokenizer = read(() => new Tokenizer(directory, vocabulary))
-    return { directory, load, model, vocabulary, tokenizer, dtype, read }
+    return { chosen: started, directory, load, model, vocabulary, tokenizer, dtype, read }
   } catch (error) {
     trial?.stop()
     await model?.close()
@@ -388,10 +409,37 @@ async function openDirectory(
 async function chooseSampler(
   device: "auto" | "gpu" | "cpu",
   log: (line: string) => void,
-): Promise<{ sampler: Sampler; description: string }> {
+): Promise<ChosenSampler> {
   if (device === "cpu") return { sampler: createCpuSampler(), description: "cpu" }
   const { openSampler } = await import("./device.ts")
   return openSampler(device, log)
+}
+
+/** Checks that a model can run with onnxruntime-web. Throws RangeError or ModelError. */
+function checkWeb({ device, threads, speculation }: OpenOptions): void {
+  if (device === "cpu") throw new RangeError("runtime: web runs on a GPU, and device is cpu: choose node")
+  if (threads !== undefined) throw new RangeError("threads: the runtime web has one: leave it out")
+  if (speculation?.method === "model") {
+    throw new RangeError("speculation: a draft model does not run beside the runtime web: choose ngram")
+  }
+  requireWeb()
+}
+
+/** Starts the model, and its sampler if none was chosen. */
+async function startModel(
+  load: LoadOptions,
+  chosen: ChosenSampler | null,
+  located: LocatedModel,
+  options: OpenOptions,
+): Promise<ChosenSampler & { readonly model: Model }> {
+  if (chosen) return { ...chosen, model: await loadModel(load, located, options) }
+  const { openWebModel } = await import("./model/web/client.ts")
+  const { graphPath, embeddingPath, slotCount, contextLength, batching, config } = load
+  const { model, sampler, device } = await openWebModel({
+    ...{ graphPath, embeddingPath, slotCount, contextLength, batching, config },
+    software: options.device === "gpu",
+  })
+  return { model, sampler, description: `on its device (${device})` }
 }
 
 /**

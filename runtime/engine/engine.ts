@@ -22,7 +22,7 @@ import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
 import { RoutedGuides } from "../guides/routed.ts"
-import type { Model, ModelWork } from "../model/model.ts"
+import type { DeviceTraffic, Model, ModelWork } from "../model/model.ts"
 import type { Message } from "../model/template.ts"
 import type { Tokenizer } from "../model/tokenizer.ts"
 import type { PromptEncoder, PromptTime } from "../prompt/encoder.ts"
@@ -631,6 +631,14 @@ export class Engine {
   /** Counts of the model's work since it was opened. */
   modelWork(): ModelWork {
     return this.parts.model.work
+  }
+
+  /**
+   * Bytes between host and device since it was opened. undefined unless model and sampler share a
+   * device.
+   */
+  deviceTraffic(): DeviceTraffic | undefined {
+    return this.parts.model.traffic
   }
 
   /** Number of tokens of running sequences in the model's cache, and its capacity. */

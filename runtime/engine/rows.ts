@@ -123,6 +123,7 @@ export class Rows {
     this.late = this.late.filter((cursor) => !ready.includes(cursor))
     for (const { entry } of ready) entry.sequence.isLate = false
     await this.advance(ready)
+    for (const { logits } of ready) logits.release()
   }
 
   /** Waits for one of the rows that were set aside. */

@@ -37,6 +37,21 @@ export interface ModelWork {
   readonly placesInVain: number
 }
 
+/** Bytes that crossed between host and device, counted at the calls of the device. */
+export interface Traffic {
+  /** Bytes written: by the device's queue, and in buffers that are mapped for writing. */
+  readonly uploadedBytes: number
+  /** Bytes of buffers that were mapped for reading, and the number of these maps. */
+  readonly readBytes: number
+  readonly maps: number
+}
+
+/** The traffic of a device since it was opened: for the model's graph, and for the sampler. */
+export interface DeviceTraffic {
+  readonly model: Traffic
+  readonly sampler: Traffic
+}
+
 export interface Model {
   /** V, the columns of the logits. */
   readonly width: number
@@ -79,6 +94,8 @@ export interface Model {
    */
   readonly answeredAt: number
   readonly work: ModelWork
+  /** The traffic of the device that model and sampler share; undefined if they share none. */
+  readonly traffic?: DeviceTraffic | undefined
   /** Whether the model is being loaded again. Calls wait for that. */
   readonly isRestarting: boolean
   /** Called when the model's thread has died and is being restarted: all slots are now empty. */

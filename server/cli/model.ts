@@ -14,6 +14,7 @@ export interface ModelFlags {
   offline?: boolean
   dtype?: string
   device?: "auto" | "gpu" | "cpu"
+  modelRuntime?: "node" | "web"
   threads?: number
   context?: number
   slots?: number
@@ -40,6 +41,12 @@ export function modelFlags(command: Command): Command {
       ).choices(dtypes),
     )
     .addOption(new Option("--device <name>", "device that runs the model").choices(["auto", "gpu", "cpu"]))
+    .addOption(
+      new Option(
+        "--model-runtime <name>",
+        "what runs the model: node, onnxruntime-node (default), or web, onnxruntime-web on the sampler's GPU",
+      ).choices(["node", "web"]),
+    )
     .option("--threads <n>", "threads of the model", wholeNumber)
     .option("--context <n>", "tokens of prompt and answer together", wholeNumber)
     .option("--slots <n>", "requests at once", wholeNumber)
@@ -63,6 +70,7 @@ export function modelFlags(command: Command): Command {
  * Log lines go to standard error unless `options` has a `log`.
  */
 export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions = {}): Promise<Engine> {
+  const { modelRuntime: runtime } = flags
   const { model, offline, dtype, device, threads, context, slots, batching, toolStyle, reasoning } = flags
   const speculation = draftOf(flags)
   const bar = progressBar(io)
@@ -84,6 +92,7 @@ export async function openModel(flags: ModelFlags, io: Io, options: OpenOptions 
     ...(offline !== undefined && { offline }),
     ...(dtype !== undefined && { dtype }),
     ...(device !== undefined && { device }),
+    ...(runtime !== undefined && { runtime }),
     ...(threads !== undefined && { threads }),
     ...(context !== undefined && { context }),
     ...(slots !== undefined && { slots }),

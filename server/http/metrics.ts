@@ -51,6 +51,7 @@ export class Metrics {
         return { wanted: places - placesInVain, in_vain: placesInVain }
       },
     )
+    this.countDevice(engine)
     this.sums(
       "compile_cache_total",
       "Requested constraints, by whether the cache had them.",
@@ -89,6 +90,26 @@ export class Metrics {
   async response(): Promise<Response> {
     const { contentType } = this.registry
     return new Response(await this.registry.metrics(), { headers: { "content-type": contentType } })
+  }
+
+  /** Registers the traffic of the device that model and sampler share; without one, no values. */
+  private countDevice(engine: Engine): void {
+    this.sums(
+      "device_bytes_total",
+      "Bytes between host and device, by what they are for and their direction.",
+      "kind",
+      (): Record<string, number> => {
+        const traffic = engine.deviceTraffic()
+        if (!traffic) return {}
+        const { model, sampler } = traffic
+        return {
+          model_up: model.uploadedBytes,
+          model_down: model.readBytes,
+          sampler_up: sampler.uploadedBytes,
+          sampler_down: sampler.readBytes,
+        }
+      },
+    )
   }
 
   private counter(name: string, help: string, labelNames: string[]): Counter<string> {

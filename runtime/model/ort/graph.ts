@@ -80,7 +80,7 @@ export class Graph {
     { isWhole = false, isInPlace = false } = {},
   ): Promise<Outputs> {
     const { caches, width } = this.signature
-    const inputs = await this.inputs(run, isWhole)
+    const inputs = await this.inputs(run, isWhole, isInPlace)
     for (const [cache, { past: name }] of caches.entries()) inputs[name] = past[cache]
     const wanted = caches.map(({ present, fresh }) => (isWhole || isInPlace ? present : (fresh ?? present)))
     const places = wanted.map((name, cache) => [name, isInPlace ? past[cache] : null])
@@ -119,13 +119,12 @@ export class Graph {
     await this.embedding?.release()
   }
 
-  private async inputs(run: Run, isWhole: boolean): Promise<Record<string, Tensor>> {
+  private async inputs(run: Run, isWhole: boolean, isInPlace: boolean): Promise<Record<string, Tensor>> {
     const { caches, positionPlanes, logitsToKeep, namesKept, takesSteps, hasCacheBranch, embeds } =
       this.signature
     const rowCount = run.tokens.length
     const newCount = run.tokens[0].length
-    const whole = run.pastLength + newCount
-    const total = run.layout === "aligned" ? Math.min(whole, run.contextLength) : whole
+    const total = isInPlace ? placeCount(run) : maskLength(run)
     const ids = new BigInt64Array(rowCount * newCount)
     const positions = new BigInt64Array(Math.max(1, positionPlanes) * rowCount * newCount)
     const mask = new BigInt64Array(rowCount * total)
@@ -198,6 +197,20 @@ export class Graph {
     }
     return new this.Tensor("int64", places, [rowCount, heads, newCount, 1])
   }
+}
+
+/** Returns the columns of the attention mask. */
+function maskLength({ layout, pastLength, tokens, contextLength }: Run): number {
+  const whole = pastLength + tokens[0].length
+  return layout === "aligned" ? Math.min(whole, contextLength) : whole
+}
+
+/**
+ * Returns the columns of the attention mask of a run that writes into its past: a single token may
+ * lie anywhere in it, several tokens of one row are its last.
+ */
+function placeCount({ pastLength, tokens, lengths }: Run): number {
+  return tokens[0].length === 1 ? pastLength : lengths[0] + tokens[0].length
 }
 
 function sum(counts: readonly number[]): number {

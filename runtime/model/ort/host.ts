@@ -102,6 +102,8 @@ export class HostMemory implements Memory<CacheArray, Float32Array> {
     return Promise.resolve(logits)
   }
 
+  flush(): void {}
+
   dispose(): void {}
 }
 

@@ -62,6 +62,8 @@ export interface Memory<Block, Logits> {
   breakLogits(logits: Logits, width: number, to: number, count: number): void
   /** Returns all rows on the host. */
   readLogits(logits: Logits): Promise<Float32Array>
+  /** Begins what was asked for so far. Called before a run, and when a call ends. */
+  flush(): void
   /** Frees a run's outputs. */
   dispose(output: Tensor): void
 }

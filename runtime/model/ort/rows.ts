@@ -159,7 +159,8 @@ export class CacheRows<Block> {
     const arena = this.arenas.get(capacity)!
     const wanted = new Set(slots)
     const isWanted = (slot: number) => wanted.has(slot)
-    const first = arena.slots.findIndex(isWanted)
+    // On a device only the first rows can be read where they are.
+    const first = this.memory.isOnHost ? arena.slots.findIndex(isWanted) : 0
     let last = arena.slots.findLastIndex(isWanted)
     for (let row = first; row < last; row++) {
       const slot = arena.slots[row]
@@ -178,6 +179,11 @@ export class CacheRows<Block> {
   /** Capacity of the arena that has the slot's row; 0 if it has none. */
   capacity(slot: number): number {
     return this.capacities[slot]
+  }
+
+  /** Gives the slot's row room for this many tokens. */
+  reserve(slot: number, length: number): void {
+    this.move(slot, Math.max(this.capacities[slot], capacityOf(length, this.contextLength)))
   }
 
   /** Moves the slot's row to the arena of a capacity that fits it. */
@@ -304,7 +310,7 @@ export class CacheRows<Block> {
     if (capacity > 0) {
       const target = this.arena(capacity)
       const row = target.slots.push(slot) - 1
-      this.reserve(target, row + 1)
+      this.grow(target, row + 1)
       // What an earlier row left there cannot be checked on a device.
       if (!this.memory.isOnHost) this.clear(target, row)
       if (source) this.copyTokens(source, sourceRow, target, row, this.lengths[slot])
@@ -325,7 +331,7 @@ export class CacheRows<Block> {
     return arena
   }
 
-  private reserve(arena: Arena<Block>, rows: number): void {
+  private grow(arena: Arena<Block>, rows: number): void {
     const { room, blocks, capacity } = arena
     if (rows <= room) return
     arena.room = Math.max(rows, Math.min(2 * room, this.lengths.length))

@@ -386,6 +386,7 @@ export class OrtSession<Block, Logits> {
         else
           for (const piece of batch) {
             this.count(1, piece.tokens.length)
+            memory.flush()
             const outputs = await this.alone.forward(piece)
             keep(piece, outputs, 0)
             memory.dispose(outputs.logits)
@@ -397,6 +398,7 @@ export class OrtSession<Block, Logits> {
       for (const { slot } of feeds) this.forget(slot)
       throw cause
     }
+    memory.flush()
     return logits
   }
 
@@ -451,6 +453,8 @@ export class OrtSession<Block, Logits> {
       this.usedAt[feed.slot] = this.stepCount
       if (feed.copyFrom !== undefined) rows.copy(feed.copyFrom, feed.slot, feed.start)
       rows.truncate(feed.slot, feed.start)
+      // The new tokens need room before the run.
+      if (this.writesInPlace) rows.reserve(feed.slot, feed.start + feed.tokens.length)
     }
     const roomOf = this.sharesRoom ? this.sharedRooms(rows) : null
     for (const feed of feeds) {
@@ -481,15 +485,19 @@ export class OrtSession<Block, Logits> {
     const capacity = rows.capacity(group[0].slot)
     const newCount = group[0].tokens.length
     const feedOf = new Map(group.map((feed) => [feed.slot, feed]))
+    // A row that runs without use starts at 0, as there may be no position left after its tokens;
+    // or after its tokens, if the run would otherwise overwrite them.
+    const lengthOf = (slot: number): number =>
+      feedOf.has(slot) || this.writesInPlace ? rows.length(slot) : 0
     // A row that pauses for a step or two stays where it is, and its tokens are computed without
     // use, unless that costs several tokens.
-    const mayStay = (slot: number): boolean => newCount === 1 && this.stepCount - this.usedAt[slot] <= 2
+    const mayStay = (slot: number): boolean =>
+      newCount === 1 && this.stepCount - this.usedAt[slot] <= 2 && lengthOf(slot) < capacity
     const { first, end } = rows.gather(capacity, [...feedOf.keys()], mayStay)
     const slots = rows.slotsOf(capacity).slice(first, end)
     const run: Run = {
       tokens: slots.map((slot) => feedOf.get(slot)?.tokens ?? new Array<number>(newCount).fill(0)),
-      // A row that runs without use starts at 0: there may be no position left after its tokens.
-      lengths: slots.map((slot) => (feedOf.has(slot) ? rows.length(slot) : 0)),
+      lengths: slots.map(lengthOf),
       pastLength: capacity,
       layout: this.layout,
       contextLength: this.options.contextLength,
@@ -531,6 +539,7 @@ export class OrtSession<Block, Logits> {
     const past = this.signature.caches.map((_, cache) => rows.past(cache, capacity, first, end))
     const tensors = past.map(({ tensor }) => tensor)
     const isInPlace = this.writesInPlace && capacity > 0
+    this.memory.flush()
     const outputs = await this.graph.run(run, tensors, { isInPlace })
     const tokens = ran.map(
       ({ feed: { slot, start, tokens }, row }): NewTokens => ({
@@ -556,7 +565,9 @@ export class OrtSession<Block, Logits> {
    */
   private sharedRooms(rows: CacheRows<Block>): (length: number) => number {
     const { contextLength, weightBytes } = this.options
-    const needed = (length: number): number => Math.max(this.leastRoom, capacityOf(length, contextLength))
+    const added = this.writesInPlace ? 1 : 0
+    const needed = (length: number): number =>
+      Math.max(this.leastRoom, capacityOf(length + added, contextLength))
     const counts = new Map<number, number>()
     for (const [slot, usedAt] of this.usedAt.entries()) {
       const need = needed(rows.length(slot))

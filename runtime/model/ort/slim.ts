@@ -32,10 +32,10 @@ const Int64 = 7
 const leastOpset = 12
 /**
  * Returns the model with these outputs and inputs, and, unless `hasSteps` is false, with those by
- * which it reads tokens one by one (`steps.ts`); null if they cannot be added. Renames a node's
- * input in `model`.
+ * which it reads tokens one by one (`steps.ts`); null if they cannot be added. `hasFresh`: whether
+ * there are outputs with the new tokens alone. Renames a node's input in `model`.
  */
-export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array | null {
+export function slimmed(model: Uint8Array, { hasSteps = true, hasFresh = true } = {}): Uint8Array | null {
   let graph: OnnxGraph
   try {
     graph = readGraph(model)
@@ -51,7 +51,7 @@ export function slimmed(model: Uint8Array, { hasSteps = true } = {}): Uint8Array
   const heads = new Set<number>()
   for (const { name, dims } of graph.inputs) {
     const present = outputOf.get(presentName(name))
-    if (!isTokenwise(name) || !present || !(dims && dims[1] > 0)) continue
+    if (!hasFresh || !isTokenwise(name) || !present || !(dims && dims[1] > 0)) continue
     heads.add(dims[1])
     if (!steps?.presents.has(present.name))
       nodes.push({

@@ -127,6 +127,7 @@ test("every flag of serve can be set both ways", async () => {
   const samples: Record<string, [text: string, toml: string]> = {
     dtype: ["q4", '"q4"'],
     device: ["cpu", '"cpu"'],
+    "model-runtime": ["web", '"web"'],
     batching: ["fast", '"fast"'],
     "on-length": ["close", '"close"'],
     "log-level": ["warn", '"warn"'],
