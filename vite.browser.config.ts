@@ -32,16 +32,15 @@ const withoutNode: Plugin = {
   },
 }
 
-/** The worker is handed the bytes of this file, so no bundler has to copy it. */
-const withoutFile: Plugin = {
-  name: "without-file",
+/**
+ * The place of a worker's file is its location. Said so, onnxruntime's code runs in a worker of any
+ * kind, and no bundler copies its files: the worker is handed their bytes.
+ */
+const withoutMeta: Plugin = {
+  name: "without-meta",
   enforce: "pre",
-  transform(code, id) {
-    if (!id.includes("/onnxruntime-web/")) return null
-    const found = /new URL\("ort-wasm-simd-threaded\.wasm",\s*import\.meta\.url\)/g
-    if (code.search(found) < 0) throw new Error(`${id} does not name its WebAssembly file`)
-    return code.replaceAll(found, 'new URL("ort-wasm-simd-threaded.wasm", location.href)')
-  },
+  transform: (code, id) =>
+    id.includes("/onnxruntime-web/") ? code.replaceAll("import.meta.url", "location.href") : null,
 }
 
 export default defineConfig({
@@ -52,16 +51,13 @@ export default defineConfig({
     target: "es2023",
     outDir: folder,
     emptyOutDir: false,
-    modulePreload: false,
     license: { fileName: "worker.LICENSE.md" },
-    rolldownOptions: {
-      input: `${folder}/worker.js`,
-      output: { format: "es", minify: true, codeSplitting: false, entryFileNames: "worker.js" },
-    },
+    lib: { entry: `${folder}/worker.js`, formats: ["es"], fileName: "worker" },
+    rolldownOptions: { preserveEntrySignatures: false, output: { minify: true, codeSplitting: false } },
   },
   plugins: [
     withoutNode,
-    withoutFile,
+    withoutMeta,
     { name: "no-map", closeBundle: () => rmSync(`${folder}/worker.js.map`, { force: true }) },
   ],
 })

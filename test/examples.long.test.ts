@@ -2,10 +2,11 @@
  * The examples as a user runs them: the programs of Node as processes of their own, the page as Vite bundles it, in Chromium.
  * They import `tokenrail` by its own name, so they run on what has been built.
  */
-import { readdirSync, readFileSync } from "node:fs"
-import { resolve } from "node:path"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
 import type { Browser, Page } from "playwright-core"
-import { build } from "vite"
+import { build, preview } from "vite"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "./support/chromium.ts"
 import { shell } from "./support/program.ts"
@@ -59,17 +60,19 @@ const elsewhere: Record<string, string> = {
   "onnxruntime.js": "test/runtime/adapters/transformers.long.test.ts",
 }
 
+const pages = ["browser", "browser-engine"]
+
 /** What the examples print that mount the server and ask it once. */
 const answered = (lines: string[]) => expect(lines).toEqual([expect.stringMatching(/^200 (yes|no)$/)])
 for (const name of ["express.js", "fastify.js", "hono.js", "next.js"]) programs[name] = answered
 
 test("every example is run, and is in the list of examples", () => {
   const there = readdirSync("examples").filter((name) => name !== "README.md")
-  expect(there.sort()).toEqual([...Object.keys(programs), ...Object.keys(elsewhere), "browser"].sort())
+  expect(there.sort()).toEqual([...Object.keys(programs), ...Object.keys(elsewhere), ...pages].sort())
   for (const [name, file] of Object.entries(elsewhere))
     expect(readFileSync(file, "utf8")).toContain(`"examples/${name}"`)
   const list = readFileSync("examples/README.md", "utf8")
-  for (const name of there) expect(list).toContain(`](${name}${name === "browser" ? "/main.js" : ""})`)
+  for (const name of there) expect(list).toContain(`](${name}${pages.includes(name) ? "/main.js" : ""})`)
   for (const name of [...Object.keys(programs), ...Object.keys(elsewhere)]) {
     const source = readFileSync(`examples/${name}`, "utf8")
     for (const text of [list, source]) expect(text).toContain(`node examples/${name}`)
@@ -149,6 +152,36 @@ describe("browser/", () => {
     )
     expect(errors).toEqual([])
   })
+})
+
+test("browser-engine/ writes what the schema accepts, as vite builds and serves it", async ({ skip }) => {
+  const browser = await launchChromium()
+  if (typeof browser === "string") return skip(`Chromium does not start: ${browser}`)
+  const outDir = mkdtempSync(join(tmpdir(), "page-"))
+  const common = { root: resolve("examples/browser-engine"), configFile: false, logLevel: "silent" } as const
+  await build({ ...common, build: { outDir, emptyOutDir: true } })
+  const server = await preview({ ...common, build: { outDir }, preview: { port: 0, host: "127.0.0.1" } })
+  try {
+    const page = await browser.newPage()
+    const errors: string[] = []
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()))
+    page.on("pageerror", (error) => errors.push(error.message))
+    await page.goto(server.resolvedUrls!.local[0])
+    await page.waitForSelector("#start:enabled", { timeout: 60_000 })
+    expect(await page.textContent("#state")).toBe("tokenrail-embedded is ready.")
+    await page.click("#start")
+    await page.waitForFunction(() => /ended/.test(document.querySelector("#state")!.textContent ?? ""))
+    const { name, age } = JSON.parse((await page.textContent("#answer"))!)
+    expect(name).toMatch(/^[A-Z][a-z]{2,9}$/)
+    expect(Number.isInteger(age) && age >= 18 && age <= 99).toBe(true)
+    await page.fill("#schema", '{"minimum": 5, "maximum": 3, "type": "integer"}')
+    await page.click("#start")
+    await page.waitForFunction(() => /minimum 5/.test(document.querySelector("#state")!.textContent ?? ""))
+    expect(errors).toEqual([])
+  } finally {
+    await Promise.all([browser.close(), server.close()])
+    rmSync(outDir, { recursive: true, force: true })
+  }
 })
 
 /** The script of a page, as `vite build` bundles it. */

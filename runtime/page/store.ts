@@ -48,7 +48,7 @@ export class FileStore {
 
   /** Returns a file with its bytes; undefined if there is none. Rejects with ModelError. */
   async get(file: StoredFile): Promise<Response | undefined> {
-    const cache = await this.cache()
+    const cache = file.url.startsWith("data:") ? null : await this.cache()
     const kept = this.held.get(file.url)?.clone() ?? (await cache?.match(file.url))
     if (kept && (file.sha256 === undefined || kept.headers.get(sumHeader) === file.sha256))
       return kept.ok ? kept : undefined
@@ -107,6 +107,8 @@ export class FileStore {
 
   private async fetch(url: string): Promise<Response> {
     const { signal } = this.options
+    const inside = /^data:([^,]*?)(;base64)?,(.*)$/s.exec(url)
+    if (inside) return insideUrl(inside)
     try {
       return await fetch(url, signal ? { signal } : {})
     } catch (cause) {
@@ -149,6 +151,16 @@ export class FileStore {
       { cause },
     )
   }
+}
+
+/** Bundlers write small files into URLs, which a policy of the page may forbid to fetch. */
+function insideUrl([, type, base64, data]: RegExpExecArray): Response {
+  const headers = { "content-type": type }
+  if (!base64) return new Response(decodeURIComponent(data), { headers })
+  return new Response(
+    Uint8Array.from(atob(decodeURIComponent(data)), (byte) => byte.charCodeAt(0)),
+    { headers },
+  )
 }
 
 /** Servers of single-page applications answer a path without a file with their page. */

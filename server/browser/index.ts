@@ -89,9 +89,11 @@ function startWorker(): Worker {
   return new Worker(new URL("./worker.js", import.meta.url), { type: "module" })
 }
 
+/** A bundler cannot find this file, so it must not look for it either. */
+const wasmFile = "ort-wasm-simd-threaded.wasm"
+
 function wasmUrl(given: string | undefined): string {
-  if (given !== undefined) return new URL(given, location.href).href
-  return new URL("ort-wasm-simd-threaded.wasm", import.meta.url).href
+  return given === undefined ? new URL(wasmFile, import.meta.url).href : new URL(given, location.href).href
 }
 
 /** Returns the options with whole URLs: those of a worker are relative to its own file. */
