@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { relative, resolve } from "node:path"
 import { defineConfig } from "vitepress"
-import { sections } from "./sections.ts"
+import { menuTitles, sections } from "./sections.ts"
 
 const repository = "https://github.com/tokenrail/tokenrail"
 const root = resolve(import.meta.dirname, "../..")
@@ -18,7 +18,7 @@ function titleOf(page) {
 }
 
 /** Links to files of the repository beside docs/ lead to its host, as they do there. */
-function linksOut(md) {
+function asOnTheHost(md) {
   const render =
     md.renderer.rules.link_open ??
     ((tokens, index, options, _, self) => self.renderToken(tokens, index, options))
@@ -32,6 +32,9 @@ function linksOut(md) {
     }
     return render(tokens, index, options, env, self)
   }
+  // Braces in a text would be an expression of the site's templates.
+  md.renderer.rules.text = (tokens, index) =>
+    md.utils.escapeHtml(tokens[index].content).replaceAll("{{", "&#123;&#123;")
 }
 
 export default defineConfig({
@@ -42,10 +45,8 @@ export default defineConfig({
   cleanUrls: false,
   lastUpdated: false,
   ignoreDeadLinks: false,
-  // Braces in the pages are text, such as regular expressions: no page holds an expression.
-  vue: { template: { compilerOptions: { delimiters: ["\u0001", "\u0002"] } } },
   markdown: {
-    config: linksOut,
+    config: asOnTheHost,
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   themeConfig: {
@@ -54,7 +55,10 @@ export default defineConfig({
     sidebar: Object.entries(sections).map(([text, pages]) => ({
       text,
       collapsed: false,
-      items: pages.map((page) => ({ text: titleOf(page), link: page === "index" ? "/" : `/${page}` })),
+      items: pages.map((page) => ({
+        text: menuTitles[page] ?? titleOf(page),
+        link: page === "index" ? "/" : `/${page}`,
+      })),
     })),
     socialLinks: [{ icon: "github", link: repository }],
   },

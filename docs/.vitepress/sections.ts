@@ -17,3 +17,21 @@ export const sections = {
   Reference: ["api", "limits"],
   "How it works": ["performance", "ARCHITECTURE", "masks", "sampler", "isolation", "tests"],
 }
+
+/** What the menu calls a page whose heading names the feature, not the task. */
+export const menuTitles: Readonly<Record<string, string>> = {
+  extraction: "Extract values from a text",
+  decisions: "Classify",
+  tools: "An agent with tools",
+  batches: "Many requests at once",
+  conformance: "Test a server",
+  clients: "OpenAI, AI SDK, LangChain",
+  responses: "OpenAI's Responses",
+  messages: "Anthropic",
+  ollama: "Ollama",
+  mounts: "Inside another server",
+  peers: "As other engines write it",
+  lint: "What other engines do",
+  api: "Every public name",
+  limits: "Every bound",
+}
