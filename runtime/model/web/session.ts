@@ -36,9 +36,8 @@ export interface WebSessionOptions extends Pick<SessionOptions, "slotCount" | "c
 /** Maximum bytes of weights: they pass through the memory of a module that has 4 GiB. */
 const maxWeightBytes = 1.5 * 2 ** 30
 
-/** Opens a model, and finds out by trials how it runs. Throws ModelError. */
-export async function openWebSession(device: Device, options: WebSessionOptions): Promise<OpenedSession> {
-  const { graphPath, embeddingPath, config, ...rest } = options
+/** Throws ModelError if onnxruntime-web cannot run this graph on any device. */
+export function checkGraph(graphPath: string): void {
   const bytesOfWeights = weightBytes(graphPath)
   if (bytesOfWeights > maxWeightBytes) {
     throw new ModelError(
@@ -50,6 +49,11 @@ export async function openWebSession(device: Device, options: WebSessionOptions)
       `${graphPath}: the model runtime web runs graphs with the operator GroupQueryAttention, which writes new keys and values in place, and this graph has none. Choose another export, such as q4 or q4f16, or the model runtime node`,
     )
   }
+}
+
+/** Opens a model, and finds out by trials how it runs. Throws ModelError. */
+export async function openWebSession(device: Device, options: WebSessionOptions): Promise<OpenedSession> {
+  const { graphPath, embeddingPath, config, ...rest } = options
   const ort = await startWebOrt(device.gpu)
   const session = await load(ort, graphPath, [{ name: "webgpu", device: device.device }])
   const infos = (list: unknown): ValueInfo[] => list as ValueInfo[]
@@ -78,7 +82,7 @@ export async function openWebSession(device: Device, options: WebSessionOptions)
   const memory = new DeviceMemory(device.device, ort.Tensor)
   const opened = new OrtSession(graph, memory, {
     ...rest,
-    weightBytes: bytesOfWeights,
+    weightBytes: weightBytes(graphPath),
     isCacheOpaque: false,
   })
   await opened.prepare()

@@ -12,7 +12,7 @@ import { type Device, openDevice } from "../../device.ts"
 import { Gate } from "../ort/gate.ts"
 import type { DeviceLogits, DeviceMemory } from "./memory.ts"
 import type { Answer, Order, Question, WebLoadOptions } from "./protocol.ts"
-import { openWebSession, type WebSession } from "./session.ts"
+import { checkGraph, openWebSession, type WebSession } from "./session.ts"
 import { TrafficCounter } from "./traffic.ts"
 import { tryWebSession } from "./trial.ts"
 
@@ -45,6 +45,7 @@ try {
 }
 
 async function load(): Promise<Opened> {
+  checkGraph(options.graphPath)
   const device = await openDevice({ software: options.software, runsModel: true })
   try {
     const traffic = new TrafficCounter()
