@@ -87,8 +87,8 @@ export function checkReply(
   trace: GenerateOptions["trace"] = null,
 ): void {
   const tokens = (options.n ?? 1) * Math.min(options.maxTokens ?? contextLength, contextLength)
-  if (stream) return checkStreamedTrace(trace, tokens)
-  if (topLogprobs === null && !trace) return
+  if (stream) checkStreamedTrace(trace, tokens)
+  if (stream || (topLogprobs === null && !trace)) return
   const rows = topLogprobs === null ? 0 : 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)
   checkBound(wholeBounds.replyRows, tokens * (rows + traceCost(trace)))
 }
@@ -137,7 +137,7 @@ class Reply {
           this.request.options.toolChoice,
         ),
         stop_reason: choice.stopReason,
-        ...notesOf(choice, this.vocabulary),
+        ...notesOf(choice, this.vocabulary, long),
       }
     })
     const whole = {

@@ -184,6 +184,24 @@ test("first_tokens begin the answer, and the trace says what may follow", async 
   ])
 })
 
+test("a long trace is written piece by piece, and is that of the stream", async () => {
+  const body = {
+    ...chat,
+    max_tokens: 80,
+    structured_outputs: { regex: "[a-z ]{400}" },
+    tokenrail: { trace: 64 },
+  }
+  const response = await post("/v1/chat/completions", body)
+  const pieces: string[] = []
+  const decoder = new TextDecoder()
+  for await (const piece of response.body!) pieces.push(decoder.decode(piece, { stream: true }))
+  const [choice] = JSON.parse(pieces.join("")).choices
+  expect(pieces.length).toBeGreaterThan(choice.tokenrail.trace.length / 4)
+  const { trace } = await streamed("/v1/chat/completions", body)
+  const told = (rows: TraceRow[]) => rows.map((row) => ({ ...row, mask_us: 0 }))
+  expect(told(choice.tokenrail.trace)).toEqual(told(trace))
+})
+
 test("a stream keeps no trace that it has sent", async () => {
   const generation = await engine.start("Water?", { regex: "[a-z ]{20}", trace: 64, seed: 1 })
   const traces = new TraceCursor(generation, engine.vocabulary)
