@@ -107,12 +107,11 @@ export class Generation {
   }
 
   /**
-   * Returns how the next `count` tokens of a choice came about, or all known ones if they are fewer:
-   * at least those of the events that were read. They are not kept: neither a later call nor
-   * `result` has them. Null without `trace`.
+   * Returns how the tokens of a choice came about, as far as they are known: at least those of the
+   * events that were read. Null without `trace`.
    */
-  takeTrace(choice: number, count: number): readonly TokenTrace[] | null {
-    return this.sequences[choice].traces?.splice(0, count) ?? null
+  traceOf(choice: number): readonly TokenTrace[] | null {
+    return this.sequences[choice].traces
   }
 
   /** Ends all choices that still run, by `abort`. */

@@ -161,10 +161,7 @@ export const serverOperations = {
     tag: "Server",
     summary: "Returns a file of the playground",
     id: { description: "The name of the file.", schema: z.string() },
-    reply: {
-      description: "The file.",
-      content: { "text/javascript": text, "text/css": text, "application/json": z.unknown() },
-    },
+    reply: { description: "The file.", content: { "text/javascript": text, "text/css": text } },
     also: { 304: "The file has not changed." },
     refusals: [404],
   },
