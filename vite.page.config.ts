@@ -22,11 +22,27 @@ const lower = {
   },
 }
 
+/**
+ * The files of the engine in the page keep their names below `playground/engine`: the server sends them from where they lie in the
+ * package, and `npm run build:site` copies them there. No second copy of the model is shipped.
+ */
+const engineFiles = {
+  name: "engine-files",
+  enforce: "pre" as const,
+  transform(code: string, id: string) {
+    if (!/\/server\/browser\/(?:index|embedded)\.ts$/.test(id)) return null
+    const file = /new URL\("(?:\.\.\/\.\.\/\.\.\/runtime\/embedded\/|\.\/)?([\w./-]+)", import\.meta\.url\)/g
+    if (code.search(file) < 0) throw new Error(`${id} names none of the files of the engine`)
+    return code.replaceAll(file, (_, name) => `new URL("${folder}/engine/${name}", document.baseURI)`)
+  },
+}
+
 export default defineConfig({
   root: "server/playground",
   base: "./",
   logLevel: "warn",
   publicDir: false,
+  plugins: [engineFiles],
   build: {
     target: "es2023",
     outDir: "../../dist/server/playground",

@@ -177,7 +177,7 @@ function descriptions(service: Service): Routes {
     ...modelRoutes(service),
     // Clients and load balancers send HEAD to check whether the server is up.
     "/": { GET: openRoute("root", rootOf(service.ollama ? ollamaRoot : plainRoot)) },
-    "/playground/:id{[\\w.-]+}": {
+    "/playground/:id{[\\w./-]+}": {
       GET: openRoute("playgroundFile", (request, { id }) => playgroundFile(request, id)),
     },
     "/health": { GET: openRoute("health", health) },

@@ -8,7 +8,9 @@ import { dirname, join, resolve, sep } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { sections } from "../docs/.vitepress/sections.ts"
 import { compile } from "../grammar/compile.ts"
+import { isFormat } from "../grammar/format/names.ts"
 import type { GrammarInput } from "../grammar/input.ts"
+import { metaschemaText } from "../grammar/json/refs/metaschemas.ts"
 import { styles } from "../grammar/tags/styles/all.ts"
 import { bindGrammar, Matcher, Vocabulary } from "../mask/index.ts"
 import { type Engine, open } from "../runtime/index.ts"
@@ -80,10 +82,9 @@ const dialects: [page: string, input: (text: string) => GrammarInput][] = [
 
 /** Returns the rows of the tables under this first column: the code of each cell. */
 function rowsUnder(page: string, first: string): string[][][] {
-  const table = page.split(`\n| ${first} |`)[1].split("\n\n")[0]
-  const rows = table
-    .split("\n")
-    .slice(2)
+  const tables = page.split(`\n| ${first} |`).slice(1)
+  const rows = tables
+    .flatMap((rest) => rest.split("\n\n")[0].split("\n").slice(2))
     .filter((row) => row.startsWith("| "))
   return rows.map((row) =>
     row
@@ -114,6 +115,50 @@ test.each(dialects)("the constraints of %s accept and reject what it says", (pag
     ])
     const said = (texts: string[], verdict: boolean) => texts.map((text) => [constraint, text, verdict])
     expect(found).toEqual([...said(accepted, true), ...said(rejected, false)])
+  }
+})
+
+/** The metaschemas of all drafts; of those from 2019-09 on, their parts too. */
+const metaschemas = [
+  ...["04", "06", "07"].map((draft) => `http://json-schema.org/draft-${draft}/schema`),
+  ...["2019-09", "2020-12"].flatMap((draft) => [
+    `https://json-schema.org/draft/${draft}/schema`,
+    ...["core", "applicator", "validation", "meta-data", "content"].map(
+      (part) => `https://json-schema.org/draft/${draft}/meta/${part}`,
+    ),
+  ]),
+  "https://json-schema.org/draft/2019-09/meta/format",
+  "https://json-schema.org/draft/2020-12/meta/format-annotation",
+  "https://json-schema.org/draft/2020-12/meta/unevaluated",
+]
+
+/** Every name that a metaschema describes, in any draft. */
+function standardKeywords(): string[] {
+  const names = metaschemas.flatMap((uri) => Object.keys(JSON.parse(metaschemaText(uri)!).properties ?? {}))
+  return [...new Set(names)].sort()
+}
+
+test("json-schema.md has a row for every keyword, which accepts and rejects what it says", () => {
+  const rows = rowsUnder(read("json-schema.md"), "Keyword")
+  expect(rows.map(([[keyword]]) => keyword).sort()).toEqual(standardKeywords())
+  for (const [[keyword], , , [schema], accepted, rejected] of rows) {
+    expect(schema).toContain(`"${keyword}":`)
+    const verdicts = [...accepted, ...rejected].map((text) => [
+      text,
+      isAccepted({ kind: "json", schema }, text),
+    ])
+    const said = [...accepted.map((text) => [text, true]), ...rejected.map((text) => [text, false])]
+    expect([keyword, verdicts]).toEqual([keyword, said])
+    expect([keyword, accepted.length > 0, rejected.length > 0]).toEqual([keyword, true, true])
+  }
+})
+
+test("every format that json-schema.md lists is asserted: no format accepts every string", () => {
+  const names = rowsUnder(read("json-schema.md"), "Formats").flatMap(([formats]) => formats)
+  expect(names.length).toBe(19)
+  for (const format of names) {
+    expect(isFormat(format), format).toBe(true)
+    expect(isAccepted({ kind: "json", schema: { type: "string", format } }, '"%{ ["'), format).toBe(false)
   }
 })
 

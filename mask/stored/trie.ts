@@ -22,10 +22,10 @@ export function duplicatesOf(words: Uint32Array): Map<number, number[]> {
 
 /**
  * Throws RangeError if a walk over the nodes would not end, or would leave an array: each node ends
- * after itself, and has the depth and the id of some token. The checksum finds damage; this loop
+ * after itself, at another node, and has the depth and the id of some token. The checksum finds damage; this loop
  * compares no bytes, since that takes as long as making the trie.
  */
-export function checkNodes({ nodes }: TrieParts, { width, maxTokenBytes }: Vocabulary): void {
+export function checkNodes({ nodes, duplicates }: TrieParts, { width, maxTokenBytes }: Vocabulary): void {
   const isRoot = nodes[Head] === 0 && nodes[End] === nodes.length
   let isRight = isRoot ? 1 : 0
   // hot
@@ -34,7 +34,8 @@ export function checkNodes({ nodes }: TrieParts, { width, maxTokenBytes }: Vocab
     const end = nodes[at + End]
     const token = nodes[at + Token]
     isRight &= +(depth > 0) & +(depth <= maxTokenBytes) & +(end > at) & +(end <= nodes.length)
-    isRight &= +(token >= -1) & +(token < width)
+    isRight &= +(token >= -1) & +(token < width) & +(end % Stride === 0)
   }
+  for (const others of duplicates.values()) for (const id of others) isRight &= +(id < width)
   if (isRight === 0) throw new RangeError("the nodes of the trie are not in order")
 }

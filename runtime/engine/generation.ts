@@ -107,11 +107,12 @@ export class Generation {
   }
 
   /**
-   * Returns how the tokens of a choice came about, as far as they are known: at least those of the
-   * events that were read. Null without `trace`.
+   * Returns how the next `count` tokens of a choice came about, or all known ones if they are fewer:
+   * at least those of the events that were read. They are not kept: neither a later call nor
+   * `result` has them. Null without `trace`.
    */
-  traceOf(choice: number): readonly TokenTrace[] | null {
-    return this.sequences[choice].traces
+  takeTrace(choice: number, count: number): readonly TokenTrace[] | null {
+    return this.sequences[choice].traces?.splice(0, count) ?? null
   }
 
   /** Ends all choices that still run, by `abort`. */

@@ -26,7 +26,7 @@ export interface Choice {
   readonly logprobs: readonly TokenLogprobs[] | null
   /** The closed values and how sure the model was of each; null without `confidence`. */
   readonly fields: readonly ClosedField[] | null
-  /** How each of the tokens came about; null without `trace`. */
+  /** How each of the tokens came about, but those that were taken; null without `trace`. */
   readonly trace: readonly TokenTrace[] | null
 }
 

@@ -4,17 +4,19 @@
  */
 import type { VNode } from "preact"
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
-import { ApiError, type Backend, savedKey, saveKey, send, serverBackend } from "./backend.ts"
+import { ApiError, type Backend, savedKey, saveKey, send } from "./backend.ts"
 import { Check } from "./check.tsx"
 import { Constraint } from "./constraint.tsx"
 import { Decide } from "./decide.tsx"
 import { gallery } from "./gallery.ts"
+import { Header, type Server } from "./header.tsx"
 import { Output } from "./output.tsx"
 import { Prompt } from "./prompt.tsx"
 import { requestBody, tracedBody, withText } from "./request.ts"
 import { emptyRun, follow, type Run } from "./run.ts"
 import { fromFragment, type Setup, toFragment } from "./setup.ts"
 import { Tabs } from "./tabs.tsx"
+import { useEngine } from "./useengine.ts"
 import { useJudgement } from "./usejudgement.ts"
 
 /** Returns the setup of the address, or the first example, and keeps the address up to date. */
@@ -34,13 +36,6 @@ function useSetup(): [Setup, (change: Partial<Setup>) => void] {
     return () => removeEventListener("hashchange", read)
   }, [])
   return [setup, change]
-}
-
-interface Server {
-  model: string | null
-  error: string | null
-  /** Whether the server wants a key that the page does not have. */
-  needsKey: boolean
 }
 
 function useServer(backend: Backend, key: string): Server {
@@ -102,14 +97,13 @@ export function App(): VNode {
   const [setup, change] = useSetup()
   const [room, setRoom] = useState<(typeof rooms)[number]["id"]>("write")
   const [key, setKey] = useState(savedKey)
-  const keyRef = useRef(key)
-  keyRef.current = key
-  const backend = useMemo(() => serverBackend(() => keyRef.current), [])
+  const { backend, engine } = useEngine(key)
   const server = useServer(backend, key)
   return (
     <>
       <Header
         server={server}
+        engine={engine}
         onKey={(next) => {
           saveKey(next)
           setKey(next)
@@ -171,82 +165,5 @@ function Write({ setup, change, backend, model }: WriteProps): VNode {
       />
       <Output {...{ run, setup, body, backend, canRun, change }} onFinish={go} />
     </div>
-  )
-}
-
-function Header(props: {
-  server: Server
-  onKey: (key: string) => void
-  onExample: (index: number) => void
-}): VNode {
-  const { server, onKey, onExample } = props
-  const [said, say] = useState("")
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(location.href)
-      say("The link was copied.")
-    } catch {
-      say("The link is in the address bar.")
-    }
-  }
-  return (
-    <header>
-      <div class="brand">
-        <h1>Tokenrail</h1>
-        <p class="quiet">{server.model ?? (server.error ? "no model" : "…")}</p>
-      </div>
-      <div class="actions">
-        <label for="example">Example</label>
-        <select
-          id="example"
-          value=""
-          onChange={(event) => {
-            const { value } = event.currentTarget
-            if (value !== "") onExample(Number(value))
-            event.currentTarget.value = ""
-          }}
-        >
-          <option value="">Choose one of {gallery.length}</option>
-          {gallery.map(({ name }, index) => (
-            <option key={name} value={index}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <button type="button" onClick={() => void copy()}>
-          Copy link
-        </button>
-        <a href="docs">API</a>
-      </div>
-      <p role="status" class="said quiet">
-        {said}
-      </p>
-      {server.needsKey && <KeyForm onKey={onKey} />}
-      {server.error !== null && <p class="banner bad">The server does not answer: {server.error}</p>}
-    </header>
-  )
-}
-
-function KeyForm({ onKey }: { onKey: (key: string) => void }): VNode {
-  const [key, setKey] = useState("")
-  return (
-    <form
-      class="banner"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onKey(key.trim())
-      }}
-    >
-      <label for="key">This server needs an API key</label>
-      <input
-        id="key"
-        type="password"
-        autocomplete="off"
-        value={key}
-        onInput={(event) => setKey(event.currentTarget.value)}
-      />
-      <button type="submit">Use this key</button>
-      <span class="quiet">It is kept until this tab is closed.</span>
-    </form>
   )
 }

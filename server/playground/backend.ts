@@ -5,6 +5,8 @@
 
 /** Answers the requests of the page. */
 export interface Backend {
+  /** The URL that paths of the API are relative to. */
+  readonly base: string
   fetch(request: Request): Promise<Response>
   /** Frees what the backend holds. Later requests fail. */
   close(): void
@@ -33,6 +35,7 @@ export function saveKey(key: string): void {
 /** Returns the backend that sends requests to the server of this page, with the API key. */
 export function serverBackend(key: () => string): Backend {
   return {
+    base: document.baseURI,
     fetch(request) {
       const headers = new Headers(request.headers)
       if (key() !== "") headers.set("authorization", `Bearer ${key()}`)
@@ -40,11 +43,6 @@ export function serverBackend(key: () => string): Backend {
     },
     close: () => {},
   }
-}
-
-/** Returns the absolute URL of a path of the API, which lies beside the page. */
-function urlOf(path: string): string {
-  return new URL(path.replace(/^\//, ""), document.baseURI).href
 }
 
 /** A reply that is an error, in the words of the API. */
@@ -82,7 +80,8 @@ export async function send(
     body === undefined
       ? {}
       : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
-  const response = await backend.fetch(new Request(urlOf(path), { ...init, signal: signal ?? null }))
+  const url = new URL(path, backend.base)
+  const response = await backend.fetch(new Request(url, { ...init, signal: signal ?? null }))
   if (response.ok) return response
   const text = await response.text()
   throw new ApiError(response.status, errorOf(text, response.status))

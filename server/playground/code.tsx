@@ -7,9 +7,15 @@ import { Tabs } from "./tabs.tsx"
 
 const languages = Object.entries(snippetNames).map(([id, label]) => ({ id: id as SnippetName, label }))
 
-export function Code({ body, setup }: { body: Record<string, unknown>; setup: Setup }): VNode {
+interface CodeProps {
+  /** The URL of the server, which programs are shown with. */
+  base: string
+  body: Record<string, unknown>
+  setup: Setup
+}
+
+export function Code({ base, body, setup }: CodeProps): VNode {
   const [name, setName] = useState<SnippetName>("curl")
-  const base = new URL(".", document.baseURI).href.replace(/\/$/, "")
   const text = snippetOf(name, base, body, setup)
   return (
     <Tabs label="Language" name="code" tabs={languages} selected={name} onSelect={setName}>

@@ -127,6 +127,7 @@ function extensionsOf(props: EditorProps, language: Compartment, changed: (text:
     ...[syntaxHighlighting(highlight), theme, markField],
     EditorView.contentAttributes.of({
       "aria-label": props.label,
+      tabindex: "0",
       spellcheck: "false",
       autocorrect: "off",
       autocapitalize: "off",

@@ -8,8 +8,13 @@ import type { GrammarInput } from "../../grammar/input.ts"
 import { byteMachine, TextChecker } from "../suite/checker.ts"
 import type { Judgement, Question, TextVerdict } from "./judgement.ts"
 
-let last: { key: string; checker: TextChecker; report: Judgement["report"]; shortest: string | null } | null =
-  null
+let last: {
+  key: string
+  checker: TextChecker
+  report: Judgement["report"]
+  shortest: string | null
+  ms: number
+} | null = null
 
 function inputOf({ kind, text }: Question): GrammarInput {
   switch (kind) {
@@ -41,6 +46,9 @@ function toolsOf(text: string): unknown[] {
   return tools
 }
 
+/** Texts may use every spelling of JSON, as with `tokenrail check`. */
+const reading = { surface: "conform", unsatisfiable: "error" } as const
+
 function judge(question: Question): Judgement {
   const { id, kind, text, options, check } = question
   if (kind === "none") return { id, report: null, refusal: null, verdict: null, shortest: null, ms: 0 }
@@ -49,13 +57,18 @@ function judge(question: Question): Judgement {
   try {
     if (last?.key !== key) {
       last = null
-      const { grammar, report } = compile(inputOf(question), { surface: "conform", ...options })
+      const { grammar, report } = compile(inputOf(question), { ...reading, ...options })
       const checker = new TextChecker(byteMachine(grammar))
       const { keywords, counts } = report
-      last = { key, checker, report: { keywords, counts }, shortest: shortestOf(checker) }
+      last = {
+        key,
+        checker,
+        report: { keywords, counts },
+        shortest: shortestOf(checker),
+        ms: performance.now() - startedAt,
+      }
     }
-    const ms = performance.now() - startedAt
-    const { checker, report, shortest } = last
+    const { checker, report, shortest, ms } = last
     return {
       id,
       report,

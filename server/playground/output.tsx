@@ -4,6 +4,7 @@ import { useState } from "preact/hooks"
 import type { Backend } from "./backend.ts"
 import { Charts } from "./charts.tsx"
 import { Code } from "./code.tsx"
+import { pageBase } from "./inpage.ts"
 import { Log } from "./log.tsx"
 import { withText } from "./request.ts"
 import type { Run } from "./run.ts"
@@ -62,7 +63,7 @@ export function Output(props: OutputProps): VNode {
           />
         )}
         {view === "charts" && <Charts run={run} />}
-        {view === "code" && <Code body={body} setup={setup} />}
+        {view === "code" && <Code base={baseOf(backend)} body={body} setup={setup} />}
         {view === "events" && <Log run={run} />}
       </Tabs>
       {(view === "tokens" || view === "value") && run?.state === "done" && run.text !== "" && (
@@ -85,6 +86,11 @@ export function Output(props: OutputProps): VNode {
       )}
     </section>
   )
+}
+
+/** Returns the URL of the server for programs: without one, that of a server on this machine. */
+function baseOf({ base }: Backend): string {
+  return base === pageBase ? "http://127.0.0.1:8080" : new URL(".", base).href.replace(/\/$/, "")
 }
 
 /** One line about the state of the run. Only its end is announced. */

@@ -93,6 +93,10 @@ function percent(share: number): string {
   return `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`
 }
 
+function timeOf(us: number): string {
+  return us < 1_000 ? `${us.toFixed(1)} µs` : `${(us / 1_000).toFixed(1)} ms`
+}
+
 function Details({ row, index }: { row: TraceRow; index: number }): VNode {
   const { id, kind, allowed, mass, entropy, mask_us, top, illegal } = row
   return (
@@ -107,7 +111,7 @@ function Details({ row, index }: { row: TraceRow; index: number }): VNode {
         <Fact name="Allowed tokens">{allowed === null ? "–" : allowed.toLocaleString("en")}</Fact>
         <Fact name="Probability removed">{mass === null ? "–" : percent(1 - mass)}</Fact>
         <Fact name="Entropy">{entropy === null ? "–" : `${entropy.toFixed(2)} bits`}</Fact>
-        <Fact name="Mask">{mask_us === null ? "–" : `${mask_us.toFixed(1)} µs`}</Fact>
+        <Fact name="Mask">{mask_us === null ? "–" : timeOf(mask_us)}</Fact>
       </dl>
       {allowed === null ? (
         <p class="quiet">The constraint allows one text here, so the model was not asked.</p>

@@ -29,7 +29,7 @@ const barHeight = 15
 const groupGap = 11
 const rightRoom = 62
 /** Width of a character in the font of the charts, at most. */
-const charWidth = 6.9
+const charWidth = 7.1
 const maxLabelChars = 34
 
 interface Axis {
@@ -45,7 +45,7 @@ export function barsSvg(chart: Chart): string {
 
 /** Returns a chart as the text of an SVG file, which follows the reader's light or dark colours. */
 export function barsFile(chart: Chart): string {
-  const style = `<style>svg{color:#1f2328}@media (prefers-color-scheme:dark){svg{color:#e6edf3}}</style>`
+  const style = `<style>svg{color:#1f2328;background:#fff}@media (prefers-color-scheme:dark){svg{color:#e6edf3;background:#14171c}}</style>`
   return `${drawBars(chart, style)}\n`
 }
 

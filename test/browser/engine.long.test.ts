@@ -2,7 +2,7 @@
  * `tokenrail/browser` in headless Chromium, from a server of files under a strict policy: the built
  * worker, the embedded model, and clients over `fetch`.
  */
-import { readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
@@ -146,6 +146,25 @@ ran("a second load needs no network, and a closed engine answers nothing", async
   expect(fetched).toEqual([])
   await inBrowser("close")
   site.isOffline = false
+})
+
+const exported = readdirSync("test/exports").filter((name) =>
+  existsSync(`test/exports/${name}/expected.json`),
+)
+
+ran("runs exports of ten kinds by URL, and writes what transformers writes", async () => {
+  const found: Record<string, unknown> = {}
+  const expected: Record<string, unknown> = {}
+  for (const name of exported) {
+    const path = `test/exports/${name}`
+    const { prompts, answers } = JSON.parse(readFileSync(`${path}/expected.json`, "utf8"))
+    expected[name] = answers.slice(0, 3).map((tokens: number[]) => tokens.slice(0, 16))
+    const { line, tokens } = await inBrowser("greedy", `/${path}`, prompts.slice(0, 3), 16)
+    expect(line).toContain("onnxruntime-web/wasm")
+    found[name] = tokens
+  }
+  expect(exported.length).toBe(10)
+  expect(found).toEqual(expected)
 })
 
 ran("refuses other bytes, missing files and impossible options", async () => {

@@ -45,11 +45,26 @@ test("the files need no key, come from this server alone, and are asked for once
     const first = await get(`/${name}`, { "accept-encoding": "gzip" }, { apiKeys: ["k"] })
     expect([name, first.status, first.headers.get("content-encoding")]).toEqual([name, 200, "gzip"])
     const policy = first.headers.get("content-security-policy")
-    expect(policy).toMatch(/^default-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:;/)
+    expect(policy).toMatch(/^default-src 'self'; img-src 'self' data:;/)
     const again = await get(`/${name}`, { "if-none-match": first.headers.get("etag")! })
     expect([again.status, await again.text()]).toEqual([304, ""])
     const plain = await get(`/${name}`, {})
     expect(Buffer.from(await plain.arrayBuffer()).equals(readFileSync(`${folder}/${name}`))).toBe(true)
+  }
+  const worker = await get("/playground/engine/worker.js", {}, { apiKeys: ["k"] })
+  expect([worker.status, worker.headers.get("content-security-policy")]).toEqual([
+    200,
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+  ])
+  const model = await get("/playground/engine/config.json", {})
+  expect(Buffer.from(await model.arrayBuffer()).equals(readFileSync("runtime/embedded/config.json"))).toBe(
+    true,
+  )
+  for (const name of ["engine/", "engine/x.js", "engine/../index.js", "engine/constructor"]) {
+    expect([name, (await get(`/playground/${name}`, {})).status]).toEqual([
+      name,
+      name.includes("..") ? 200 : 404,
+    ])
   }
   const others = ["index.html", "..%2findex.html", "LICENSES.md", "nothing.js", ".js", "constructor"]
   for (const name of others)

@@ -2,7 +2,8 @@
  * An answer of chat: text, thoughts and calls, as a whole message and as deltas. The joined deltas
  * equal the message.
  */
-import type { Choice, GenerationEvent, ToolCall, Vocabulary } from "../../../runtime/index.ts"
+import type { Choice, GenerationEvent, TokenTrace, ToolCall, Vocabulary } from "../../../runtime/index.ts"
+import type { LongReply } from "../reply/longreply.ts"
 import { type TraceCursor, traceRows } from "../reply/trace.ts"
 import type { ChatRequest } from "./schema.ts"
 
@@ -86,11 +87,15 @@ export function closedFieldsOf({ fields }: Choice): { tokenrail?: { fields: read
 }
 
 /** Returns what a whole reply says of a choice: its completed values and its trace. */
-export function notesOf(choice: Choice, vocabulary: Vocabulary): { tokenrail?: object } {
+export function notesOf(choice: Choice, vocabulary: Vocabulary, long: LongReply): { tokenrail?: object } {
   const { tokenrail } = closedFieldsOf(choice)
   if (choice.trace === null) return tokenrail ? { tokenrail } : {}
-  return { tokenrail: { ...tokenrail, trace: traceRows(choice.trace, vocabulary) } }
+  const rows = (some: readonly TokenTrace[]) => traceRows(some, vocabulary)
+  return { tokenrail: { ...tokenrail, trace: long.list(choice.trace, rows, tracesAtOnce) } }
 }
+
+/** Number of entries of a trace that are made at once; one has up to 128 tokens in its lists. */
+const tracesAtOnce = 4
 
 /**
  * Returns what a chunk says of the event that it carries: changes of values, and the traces of its

@@ -24,7 +24,7 @@ import { closedOf, refuseFailure, warningsOf } from "../reply/finish.ts"
 import { logprobRows } from "../reply/logprobs.ts"
 import { LongReply } from "../reply/longreply.ts"
 import { randomSeed, spellSeed } from "../reply/seed.ts"
-import { TraceCursor, traceCost } from "../reply/trace.ts"
+import { checkStreamedTrace, TraceCursor, traceCost } from "../reply/trace.ts"
 import { counts, usageOf } from "../reply/usage.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import type { Constraint } from "../request/constraint.ts"
@@ -78,17 +78,19 @@ function wordsOf({ maxTokensField: maxTokens }: Pick<ChatRequest, "maxTokensFiel
 }
 
 /**
- * Bounds the rows of log-probabilities, since a whole reply is built in memory. Throws `Refusal`.
+ * Bounds the rows of log-probabilities and traces, since a whole reply is built in memory. Throws
+ * `Refusal`.
  */
 export function checkReply(
   { options, stream, topLogprobs }: Pick<ChatRequest, "options" | "stream" | "topLogprobs">,
   contextLength: number,
   trace: GenerateOptions["trace"] = null,
 ): void {
+  const tokens = (options.n ?? 1) * Math.min(options.maxTokens ?? contextLength, contextLength)
+  if (stream) checkStreamedTrace(trace, tokens)
   if (stream || (topLogprobs === null && !trace)) return
-  const tokens = Math.min(options.maxTokens ?? contextLength, contextLength)
   const rows = topLogprobs === null ? 0 : 1 + topLogprobs + (options.logprobTokenIds?.length ?? 0)
-  checkBound(wholeBounds.replyRows, (options.n ?? 1) * tokens * (rows + traceCost(trace)))
+  checkBound(wholeBounds.replyRows, tokens * (rows + traceCost(trace)))
 }
 
 /** Renders a generation as a whole reply or as a stream. */
@@ -135,7 +137,7 @@ class Reply {
           this.request.options.toolChoice,
         ),
         stop_reason: choice.stopReason,
-        ...notesOf(choice, this.vocabulary),
+        ...notesOf(choice, this.vocabulary, long),
       }
     })
     const whole = {

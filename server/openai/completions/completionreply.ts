@@ -70,7 +70,7 @@ export class CompletionReply {
             topLogprobs === null ? null : legacyLogprobs(rows(), (some, make) => long.list(some, make)),
           finish_reason: choice.finishReason,
           stop_reason: choice.stopReason,
-          ...notesOf(choice, this.engine.vocabulary),
+          ...notesOf(choice, this.engine.vocabulary, long),
         }
       }),
     )

@@ -11,7 +11,7 @@ import { RequestError } from "../../../runtime/index.ts"
 import { errorResponse, toHttpError, unsupported } from "../../errors.ts"
 import { eventStream } from "../../http/sse.ts"
 import { randomSeed } from "../reply/seed.ts"
-import { traceCost } from "../reply/trace.ts"
+import { checkStreamedTrace, traceCost } from "../reply/trace.ts"
 import { checkBound, wholeBounds } from "../request/bounds.ts"
 import type { Constraint } from "../request/constraint.ts"
 import { type EndpointOptions, engineOptions, readRequest } from "../request/endpoint.ts"
@@ -128,7 +128,8 @@ async function withPlace<Result>(index: number, run: () => Promise<Result>): Pro
 }
 
 /**
- * Bounds the rows of log-probabilities, since a whole reply is built in memory. Throws `Refusal`.
+ * Bounds the rows of log-probabilities and traces, since a whole reply is built in memory. Throws
+ * `Refusal`.
  */
 function checkReply(
   { options, stream, topLogprobs, n, bestOf, echo }: CompletionRequest,
@@ -137,8 +138,9 @@ function checkReply(
   trace: GenerateOptions["trace"],
 ): void {
   const hasRows = options.logprobs !== null && options.logprobs !== undefined
-  if (stream || (!hasRows && !trace)) return
   const answer = bestOf * Math.min(options.maxTokens ?? defaultMaxTokens, contextLength)
+  if (stream) checkStreamedTrace(trace, prompts.length * answer)
+  if (stream || (!hasRows && !trace)) return
   const tokens = prompts.reduce((sum, ids) => sum + answer + (echo ? n * ids.length : 0), 0)
   checkBound(wholeBounds.replyRows, tokens * ((hasRows ? 1 + (topLogprobs ?? 0) : 0) + traceCost(trace)))
 }

@@ -9,19 +9,32 @@
 
 /** Number of items made at once, which takes less than 20 ms for the longest rows. */
 const itemsAtOnce = 32
-/** A list of fewer items is sent as it is. */
-const longCount = 256
+/** Lists are sent as they are as long as all of them together take fewer steps. */
+const longSteps = 8
 
 export class LongReply {
   private readonly key = crypto.randomUUID()
   private readonly lists: (() => Generator<string>)[] = []
+  /** Number of steps whose items were sent as they are. */
+  private steps = 0
 
-  /** Returns the list of `make(item)` for each item, or a placeholder for it. */
-  list<Item>(items: readonly Item[], make: (items: readonly Item[]) => unknown[]): unknown {
-    if (items.length < longCount) return make(items)
+  /**
+   * Returns the list of `make(item)` for each item, or a placeholder for it. `atOnce`: how many
+   * items are made at once; fewer for longer items.
+   */
+  list<Item>(
+    items: readonly Item[],
+    make: (items: readonly Item[]) => unknown[],
+    atOnce = itemsAtOnce,
+  ): unknown {
+    const steps = items.length / atOnce
+    if (this.steps + steps < longSteps) {
+      this.steps += steps
+      return make(items)
+    }
     this.lists.push(function* () {
-      for (let at = 0; at < items.length; at += itemsAtOnce) {
-        const text = JSON.stringify(make(items.slice(at, at + itemsAtOnce))).slice(1, -1)
+      for (let at = 0; at < items.length; at += atOnce) {
+        const text = JSON.stringify(make(items.slice(at, at + atOnce))).slice(1, -1)
         yield at === 0 ? text : `,${text}`
       }
     })

@@ -6,6 +6,7 @@
  */
 import type { GenerateOptions, Generation, TokenTrace, Vocabulary } from "../../../runtime/index.ts"
 import { Refusal } from "../../errors.ts"
+import { checkBound, wholeBounds } from "../request/bounds.ts"
 import type { Policies } from "../request/policies.ts"
 import { entry } from "./logprobs.ts"
 
@@ -50,12 +51,10 @@ export function traceRows(traces: readonly TokenTrace[], vocabulary: Vocabulary)
   })
 }
 
-/** Reads the traces of a generation's choices as its events are read. */
+/** Takes the traces of a generation's choices as its events are read, so that none is kept. */
 export class TraceCursor {
   private readonly generation: Generation
   private readonly vocabulary: Vocabulary
-  /** For each choice, the number of traces that were taken. */
-  private readonly taken: number[] = []
 
   constructor(generation: Generation, vocabulary: Vocabulary) {
     this.generation = generation
@@ -64,18 +63,19 @@ export class TraceCursor {
 
   /** Returns the traces of the next `count` tokens of a choice; of the rest by default. */
   take(choice: number, count = Number.POSITIVE_INFINITY): { trace?: TraceRow[] } {
-    const traces = this.generation.traceOf(choice)
-    if (traces === null) return {}
-    const start = this.taken[choice] ?? 0
-    const end = Math.min(traces.length, start + count)
-    this.taken[choice] = end
-    return end > start ? { trace: traceRows(traces.slice(start, end), this.vocabulary) } : {}
+    const traces = this.generation.takeTrace(choice, count)
+    return traces?.length ? { trace: traceRows(traces, this.vocabulary) } : {}
   }
 }
 
 /** Returns the number of rows that one token of a trace counts for in the bound of a reply. */
 export function traceCost(trace: GenerateOptions["trace"]): number {
   return trace ? 1 + 2 * (trace === true ? 5 : trace) : 0
+}
+
+/** Bounds the rows of a stream, which are kept while its reader is slow. Throws `Refusal`. */
+export function checkStreamedTrace(trace: GenerateOptions["trace"], tokens: number): void {
+  checkBound(wholeBounds.traceRows, tokens * traceCost(trace))
 }
 
 /** Throws `Refusal` for a trace on an endpoint whose replies have no place for one. */

@@ -131,6 +131,12 @@ export const wholeBounds = {
     1_000_000,
     "Set stream: true, or lower max_completion_tokens, top_logprobs or n",
   ),
+  traceRows: row(
+    "tokenrail.trace",
+    "rows of one stream (n × tokens × (1 + 2 × trace))",
+    4_000_000,
+    "Lower max_completion_tokens, tokenrail.trace or n",
+  ),
 } satisfies Record<string, Bound>
 
 /** All bounds of a request, in the order of docs/limits.md. */

@@ -161,7 +161,10 @@ export const serverOperations = {
     tag: "Server",
     summary: "Returns a file of the playground",
     id: { description: "The name of the file.", schema: z.string() },
-    reply: { description: "The file.", content: { "text/javascript": text, "text/css": text } },
+    reply: {
+      description: "The file.",
+      content: { "text/javascript": text, "text/css": text, "application/json": z.unknown() },
+    },
     also: { 304: "The file has not changed." },
     refusals: [404],
   },

@@ -33,6 +33,16 @@ export const inPage = {
     return { lines, fetched: [...urls], model: { ...engine.model } }
   },
 
+  /** The tokens that a model writes greedily after each prompt. */
+  async greedy(model: string, prompts: readonly number[][], maxTokens: number) {
+    const lines: string[] = []
+    const opened = await open({ model, cache: null, log: (line) => lines.push(line) })
+    const options = { temperature: 0, maxTokens, ignoreEos: true }
+    const results = await Promise.all(prompts.map((prompt) => opened.generate(prompt, options)))
+    await opened.close()
+    return { line: lines.at(-1), tokens: results.map(({ tokens }) => tokens) }
+  },
+
   async close() {
     await engine.close()
     return failureOf(engine.generate("a"))

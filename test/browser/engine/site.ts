@@ -44,7 +44,8 @@ export async function openSite(entry: string): Promise<Site> {
   }
   const read = (path: string): Buffer | undefined => {
     const known = fixed.get(path)
-    const file = files[path] ?? (path.startsWith("/runtime/embedded/") ? join(".", path) : undefined)
+    const file =
+      files[path] ?? (/^\/(?:runtime\/embedded|test\/exports)\//.test(path) ? join(".", path) : undefined)
     return known ?? (file !== undefined && existsSync(file) ? readFileSync(file) : undefined)
   }
   const asked: string[] = []

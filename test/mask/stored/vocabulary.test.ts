@@ -71,7 +71,7 @@ test("nodes over which a walk would not end, or would leave an array, are refuse
   const { length } = trie.nodes
   const wrong: [number, (at: number) => number[]][] = [
     [Head, () => [97, -1, 97 | ((depth + 1) << 8)]],
-    [End, (at) => [at, at - 1, 0, -1, length + 1]],
+    [End, (at) => [at, at + 1, at + Stride + 1, at - 1, 0, -1, length + 1]],
     [Token, () => [-2, example.width]],
   ]
   for (let at = Stride; at < length; at += Stride) {
@@ -85,6 +85,8 @@ test("nodes over which a walk would not end, or would leave an array, are refuse
   }
   for (const nodes of [trie.nodes.with(End, 0), trie.nodes.with(Head, 1), new Int32Array(0)])
     expect(check(nodes)).toThrow(RangeError)
+  const duplicates = new Map([[0, [example.width]]])
+  expect(() => checkNodes({ ...trie, duplicates }, example)).toThrow(RangeError)
 })
 
 test.each([

@@ -7,7 +7,7 @@ import { type Engine, open } from "../../../runtime/index.ts"
 import { effectOf } from "../../../sampler/effect.ts"
 import { createApp } from "../../../server/app.ts"
 import { createFetch } from "../../../server/index.ts"
-import type { TraceRow } from "../../../server/openai/reply/trace.ts"
+import { TraceCursor, type TraceRow } from "../../../server/openai/reply/trace.ts"
 
 let engine: Engine
 let fetch: ReturnType<typeof createFetch>
@@ -179,6 +179,53 @@ test("first_tokens begin the answer, and the trace says what may follow", async 
       error: {
         param: `first_tokens[${wrong.length - 1}]`,
         message: expect.stringContaining("may not come here"),
+      },
+    },
+  ])
+})
+
+test("a long trace is written piece by piece, and is that of the stream", async () => {
+  const body = {
+    ...chat,
+    max_tokens: 80,
+    structured_outputs: { regex: "[a-z ]{400}" },
+    tokenrail: { trace: 64 },
+  }
+  const response = await post("/v1/chat/completions", body)
+  const pieces: string[] = []
+  const decoder = new TextDecoder()
+  for await (const piece of response.body!) pieces.push(decoder.decode(piece, { stream: true }))
+  const [choice] = JSON.parse(pieces.join("")).choices
+  expect(pieces.length).toBeGreaterThan(choice.tokenrail.trace.length / 4)
+  const { trace } = await streamed("/v1/chat/completions", body)
+  const told = (rows: TraceRow[]) => rows.map((row) => ({ ...row, mask_us: 0 }))
+  expect(told(choice.tokenrail.trace)).toEqual(told(trace))
+})
+
+test("a stream keeps no trace that it has sent", async () => {
+  const generation = await engine.start("Water?", { regex: "[a-z ]{20}", trace: 64, seed: 1 })
+  const traces = new TraceCursor(generation, engine.vocabulary)
+  const sent: TraceRow[] = []
+  for await (const event of generation) {
+    const count = event.type === "finish" ? undefined : event.tokens.length
+    sent.push(...(traces.take(event.choice, count).trace ?? []))
+  }
+  const { tokens, trace } = await generation.result
+  expect(sent.map(({ id }) => id)).toEqual(tokens)
+  expect(trace).toEqual([])
+})
+
+test.each<[path: string, body: object]>([
+  ["/v1/chat/completions", { ...chat, n: 128, max_tokens: 243 }],
+  ["/v1/completions", { prompt: ["a", "b"], n: 64, max_tokens: 243 }],
+])("%s: what a slow reader of a stream may leave is bounded", async (path, body) => {
+  const response = await post(path, { ...body, stream: true, ignore_eos: true, tokenrail: { trace: 64 } })
+  expect([response.status, await response.json()]).toMatchObject([
+    400,
+    {
+      error: {
+        param: "tokenrail.trace",
+        message: expect.stringContaining(`${128 * 243 * 129} rows of one stream`),
       },
     },
   ])

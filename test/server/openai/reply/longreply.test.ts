@@ -9,6 +9,7 @@ test.each([
   ["short ones", [0, 1, 255]],
   ["long ones", [256, 1_000]],
   ["both", [0, 256, 3, 1_001, 32]],
+  ["many short ones", Array(40).fill(100)],
 ])("%s: the reply is that of JSON.stringify", async (_, counts) => {
   const reply = new LongReply()
   const lists = counts.map((count) => ({ before: "[", rows: reply.list(numbers(count), make), after: null }))
@@ -19,6 +20,21 @@ test.each([
   ])
   const expected = counts.map((count) => ({ before: "[", rows: make(numbers(count)), after: null }))
   expect(await response.text()).toBe(JSON.stringify({ first: true, lists: expected, last: "}" }))
+})
+
+test("what is made at once is bounded over all lists, and smaller for long items", () => {
+  const reply = new LongReply()
+  let madeCount = 0
+  const count = (items: readonly number[]) => {
+    madeCount += items.length
+    return [...items]
+  }
+  for (let list = 0; list < 100; list++) reply.list(numbers(100), count)
+  expect(madeCount).toBeLessThan(256)
+  madeCount = 0
+  const traced = new LongReply()
+  for (let list = 0; list < 100; list++) traced.list(numbers(5), count, 4)
+  expect(madeCount).toBeLessThan(32)
 })
 
 test("others have their turn while a long list is written", async () => {

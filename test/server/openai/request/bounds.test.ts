@@ -351,6 +351,7 @@ describe("the largest that passes, the smallest that does not", () => {
   test("no bound is without a case", () => {
     const elsewhere = [
       "logprobs rows of one reply that is not a stream (n × tokens × (1 + alternatives))",
+      "tokenrail.trace rows of one stream (n × tokens × (1 + 2 × trace))",
       "previous_response_id items with those of the input",
     ]
     const names = requestBounds.map(({ field, measure }) => `${field} ${measure}`)
