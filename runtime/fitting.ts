@@ -57,3 +57,16 @@ export function atLeast(name: string, value: number, min: number): number {
   if ((Number.isInteger(value) || value === Number.POSITIVE_INFINITY) && value >= min) return value
   throw new RangeError(`${name}: ${value} is not an integer ≥ ${min}`)
 }
+
+/** Returns the given time limits, in milliseconds. Throws RangeError. */
+export function readLimits<Name extends string>(
+  limits: { readonly [name in Name]?: number } | undefined,
+): { [name in Name]?: number } {
+  const given: { [name in Name]?: number } = {}
+  for (const [name, ms] of Object.entries<number | null | undefined>(limits ?? {})) {
+    if (ms === undefined || ms === null) continue
+    if (!(ms >= 0)) throw new RangeError(`limits.${name}: ${ms} is not a number of milliseconds`)
+    given[name as Name] = ms
+  }
+  return given
+}

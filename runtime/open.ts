@@ -11,8 +11,8 @@ import { readSeed } from "../sampler/params.ts"
 import { Engine, type EngineParts } from "./engine/engine.ts"
 import { ModelError } from "./errors.ts"
 import { packageFile } from "./files.ts"
-import { atLeast, chooseContext, chooseStyle, readVocabulary } from "./fitting.ts"
-import { defaultWorkLimits, type WorkLimits } from "./guides/placement.ts"
+import { atLeast, chooseContext, chooseStyle, readLimits, readVocabulary } from "./fitting.ts"
+import { defaultWorkLimits, type WorkLimits } from "./guides/protocol.ts"
 import { ThreadedGuides } from "./guides/threaded.ts"
 import { BuiltModels } from "./model/build/cache.ts"
 import type { Provider } from "./model/build/providers.ts"
@@ -486,13 +486,4 @@ async function openDraftModel(
     await model.close()
     throw new ModelError(`draft model ${path}: ${(cause as Error).message}`, { cause })
   }
-}
-
-/** Reads the time limits, in milliseconds. Throws RangeError. */
-function readLimits(limits: OpenOptions["limits"] = {}): NonNullable<OpenOptions["limits"]> {
-  const given = Object.entries(limits).filter(([, ms]) => ms !== undefined && ms !== null)
-  for (const [name, ms] of given) {
-    if (!(ms >= 0)) throw new RangeError(`limits.${name}: ${ms} is not a number of milliseconds`)
-  }
-  return Object.fromEntries(given)
 }

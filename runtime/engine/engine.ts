@@ -21,6 +21,7 @@ import { type Extraction, type ExtractOptions, extract } from "../extraction/ext
 import type { GuideHost, OpenedGuides } from "../guides/guide.ts"
 import { LocalGuides } from "../guides/local.ts"
 import type { Bound, WalkRequest } from "../guides/opening.ts"
+import type { WorkLimits } from "../guides/protocol.ts"
 import { RoutedGuides } from "../guides/routed.ts"
 import type { DeviceTraffic, Model, ModelWork } from "../model/model.ts"
 import type { Message } from "../model/template.ts"
@@ -78,6 +79,8 @@ export interface EngineParts {
   readonly prompts: PromptEncoder
   /** Where constraints are compiled and masks are filled; null: in this thread. */
   readonly guides: (GuideHost & { readonly stateCount: number }) | null
+  /** Time limits of the constraints of this thread. Default: none. */
+  readonly limits?: Readonly<WorkLimits>
   /** Where turns whose tools have slow schemas are read. Default: in this thread. */
   readonly slowReading?: ApartReading
   readonly id: string
@@ -154,6 +157,7 @@ export class Engine {
       vocabulary: this.vocabulary,
       encode: parts.tokenizer.encodePart,
       bind: (request) => this.bind(request),
+      limits: parts.limits,
     })
     const guides = parts.guides ? new RoutedGuides(parts.guides, local) : local
     this.guides = guides
@@ -700,8 +704,16 @@ export class Engine {
     if ("machine" in input) {
       return { machine: this.compiled.stored(input), report: input.report, compileMs: 0, isCached: true }
     }
-    const { grammar, report, isCached, compileMs } = this.compileCounted(input, policies)
+    const { grammar, report, isCached, compileMs } = this.compileCounted(input, this.bounded(policies))
     return { machine: this.compiled.machine(grammar), report, isCached, compileMs: isCached ? 0 : compileMs }
+  }
+
+  /** Returns the options with the engine's time limit, if it has one and theirs is not lower. */
+  private bounded(policies: CompileOptions): CompileOptions {
+    const { compileMs } = this.parts.limits ?? {}
+    if (compileMs === undefined) return policies
+    const least = Math.min(compileMs, policies.limits?.compileMs ?? compileMs)
+    return { ...policies, limits: { ...policies.limits, compileMs: least } }
   }
 
   private compileCounted(input: GrammarInput | Grammar, options: CompileOptions): Compiled {

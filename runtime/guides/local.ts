@@ -1,12 +1,15 @@
 /**
  * Walks in the engine's own thread. Each question is answered at once, but an outlook only when it
- * is awaited, so that the mask is filled while the model runs. There is no time limit, since
- * constraints come from a trusted caller.
+ * is awaited, so that the mask is filled while the model runs. Without
+ * `limits` there is no time limit, since constraints come from a trusted caller. With them, work
+ * that reads the clock ends by itself; nothing ends the rest.
  */
+import { withinTime } from "../../grammar/deadline.ts"
 import type { Encode, Vocabulary } from "../../mask/index.ts"
 import type { DraftedTokens } from "./draft.ts"
 import { type Awaited, Guide, type GuideHost, type OpenedGuides } from "./guide.ts"
 import { type Bound, openWalks, type WalkRequest } from "./opening.ts"
+import { timedWork, type WorkLimits } from "./protocol.ts"
 import { type Glimpse, isMisfit, type Walk } from "./walk.ts"
 
 export class LocalGuides implements GuideHost {
@@ -15,6 +18,7 @@ export class LocalGuides implements GuideHost {
     vocabulary: Vocabulary
     encode: Encode
     bind: (request: WalkRequest) => Bound | null
+    limits?: Readonly<WorkLimits> | undefined
   }
   private readonly walks = new Map<Guide, Walk>()
 
@@ -23,12 +27,15 @@ export class LocalGuides implements GuideHost {
     vocabulary: Vocabulary
     encode: Encode
     bind: (request: WalkRequest) => Bound | null
+    limits?: Readonly<WorkLimits> | undefined
   }) {
     this.parts = parts
   }
 
   async open(request: WalkRequest, count: number): Promise<OpenedGuides> {
-    const { opening, walks } = openWalks(request, count, this.parts.bind(request), this.parts)
+    const bound = this.parts.bind(request)
+    const closes = request.closes || request.badWords.length > 0
+    const { opening, walks } = this.timed(closes, () => openWalks(request, count, bound, this.parts))
     const guides = walks.map((walk) => {
       const guide = new Guide(this)
       this.walks.set(guide, walk)
@@ -90,10 +97,17 @@ export class LocalGuides implements GuideHost {
     const walk = this.walks.get(guide)
     if (!walk || guide.failure) return undefined
     try {
-      return ask(walk)
+      return this.timed(walk.options.closing !== null, () => ask(walk))
     } catch (error) {
       guide.failure = error as Error
       return undefined
     }
+  }
+
+  private timed<T>(closes: boolean, run: () => T): T {
+    const { limits } = this.parts
+    if (!limits) return run()
+    const kind = closes ? "completion" : "mask"
+    return withinTime(limits[`${kind}Ms`], run, timedWork[kind])
   }
 }

@@ -23,25 +23,10 @@ import {
   timedWork,
   type UnitKindName,
   unpackOpening,
+  type WorkLimits,
 } from "./protocol.ts"
 import type { WalkThread, Work } from "./thread.ts"
 import { type PoolOptions, WalkThreads } from "./threads.ts"
-
-/** Maximum milliseconds of one piece of work, after which it is stopped. */
-export interface WorkLimits {
-  /** One compilation. Default 2,000. */
-  compileMs: number
-  /** One mask, including the forced tokens before it. Default 1,000. */
-  maskMs: number
-  /** One completion of a text that must close in its budget, including its mask. Default 1,000. */
-  completionMs: number
-}
-
-export const defaultWorkLimits: Readonly<WorkLimits> = {
-  compileMs: 2_000,
-  maskMs: 1_000,
-  completionMs: 1_000,
-}
 
 export interface PlacementOptions extends PoolOptions {
   readonly limits: WorkLimits

@@ -51,6 +51,22 @@ export const sharedWords = 8
 /** Maximum megabytes of one thread's heap. */
 export const maxHeapMb = 2_048
 
+/** Maximum milliseconds of one piece of work, after which it is stopped. */
+export interface WorkLimits {
+  /** One compilation. Default 2,000. */
+  compileMs: number
+  /** One mask, including the forced tokens before it. Default 1,000. */
+  maskMs: number
+  /** One completion of a text that must close in its budget, including its mask. Default 1,000. */
+  completionMs: number
+}
+
+export const defaultWorkLimits: Readonly<WorkLimits> = {
+  compileMs: 2_000,
+  maskMs: 1_000,
+  completionMs: 1_000,
+}
+
 /** The kinds of work. Each has its own time limit. */
 export const unitKinds = ["compile", "mask", "completion"] as const
 /** The error for each kind of work that exceeds its limit. */

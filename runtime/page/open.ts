@@ -9,7 +9,8 @@ import { createCpuSampler } from "../../sampler/index.ts"
 import { readSeed } from "../../sampler/params.ts"
 import { Engine } from "../engine/engine.ts"
 import { ModelError } from "../errors.ts"
-import { atLeast, chooseContext, chooseStyle, readVocabulary } from "../fitting.ts"
+import { atLeast, chooseContext, chooseStyle, readLimits, readVocabulary } from "../fitting.ts"
+import { defaultWorkLimits } from "../guides/protocol.ts"
 import { readModelFiles } from "../model/directory.ts"
 import type { Model } from "../model/model.ts"
 import { Tokenizer } from "../model/tokenizer.ts"
@@ -67,6 +68,7 @@ export async function openInPage(options: PageModelOptions, parts: PageParts): P
         maxWaiting: Math.max(256, maxWaiting),
       }),
       guides: null,
+      limits: { ...defaultWorkLimits, ...readLimits(options.limits) },
       family: typeof config.model_type === "string" ? config.model_type : "",
       style: chooseStyle(tokenizer.template.allSources, options),
       ...{ maxWaiting, seed, speculator: null, guesses: true, log },

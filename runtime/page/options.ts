@@ -1,6 +1,7 @@
 /** The options of an engine in a page that its worker reads. They are plain data. */
 
 import type { Fields } from "../../grammar/options.ts"
+import type { WorkLimits } from "../guides/protocol.ts"
 
 /** Options that say which model to open, and how it runs. */
 export interface PageModelOptions {
@@ -32,6 +33,11 @@ export interface PageModelOptions {
   context?: number
   /** Maximum number of sequences that wait for a slot. Default: no limit. */
   maxWaiting?: number
+  /**
+   * Maximum milliseconds of one compilation (2,000), one mask (1,000) and one completion (1,000).
+   * Work that does not read the clock is not ended.
+   */
+  limits?: Partial<WorkLimits>
   /** The seed of requests that have none. Default: a random one for each. */
   seed?: bigint | number | string
   /** The form of the model's tool calls. Default: the form in its chat template. */
@@ -44,5 +50,6 @@ export const pageModelFields = {
   ...{ model: "any", checksums: "textmap", cache: "text", dtype: "text" },
   batching: { words: ["exact", "fast"] },
   ...{ slots: "number", context: "number", maxWaiting: "number", seed: "any" },
+  limits: { fields: { compileMs: "number", maskMs: "number", completionMs: "number" } },
   ...{ toolStyle: "text", reasoning: "text" },
 } as const satisfies Fields<PageModelOptions>

@@ -138,6 +138,12 @@ ran("refuses as Node does, with the same classes, and goes on", async () => {
   })
 })
 
+ran("a constraint that takes too long is refused, and the engine goes on", async () => {
+  const { refused, text } = await inBrowser("bounded")
+  expect(refused).toMatchObject({ name: "GrammarError", kind: "limit" })
+  expect(text).toBe("b")
+})
+
 ran("a second load needs no network, and a closed engine answers nothing", async () => {
   expect(await inBrowser("close")).toMatchObject({ name: "RequestError", code: "engine_dead" })
   await expect.poll(() => page.workers().length).toBe(0)
@@ -168,6 +174,7 @@ ran("runs exports of ten kinds by URL, and writes what transformers writes", asy
 })
 
 ran("refuses other bytes, missing files and impossible options", async () => {
+  const before = page.workers().length
   const model = new URL("runtime/embedded", site.url).href
   const sums = { "config.json": "0".repeat(64), "tokenizer.json": "1" }
   expect(await inBrowser("refusal", { model, checksums: sums })).toMatchObject({ name: "ModelError" })
@@ -184,5 +191,5 @@ ran("refuses other bytes, missing files and impossible options", async () => {
   })
   expect(await inBrowser("refusal", { slots: 0 })).toMatchObject({ name: "RangeError" })
   expect(await inBrowser("refusal", { modle: "" } as never)).toMatchObject({ name: "OptionError" })
-  await expect.poll(() => page.workers().length).toBe(0)
+  await expect.poll(() => page.workers().length).toBe(before)
 })

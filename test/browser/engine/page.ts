@@ -43,6 +43,16 @@ export const inPage = {
     return { line: lines.at(-1), tokens: results.map(({ tokens }) => tokens) }
   },
 
+  /** A constraint that takes longer than an engine allows, and one that does not. */
+  async bounded() {
+    const opened = await open({ limits: { compileMs: 1 } })
+    const allOf = Array.from({ length: 400 }, (_, i) => ({ not: { multipleOf: 101 + i } }))
+    const refused = await failureOf(opened.generate("a", { schema: { type: "integer", allOf } }))
+    const { text } = await opened.generate("a", { choice: ["b"] })
+    await opened.close()
+    return { refused, text }
+  },
+
   async close() {
     await engine.close()
     return failureOf(engine.generate("a"))
