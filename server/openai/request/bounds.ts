@@ -90,6 +90,8 @@ const fieldBounds: readonly Bound[] = [
   row("guided_whitespace_pattern", "units", 256, "Use tokenrail.whitespace"),
   row("structured_outputs.whitespace_pattern", "units", 256, "Use tokenrail.whitespace"),
   row("tokenrail", "members", 64, "Leave out what is unknown"),
+  row("tokenrail.first_tokens", "members", 1 << 16, "Put the text into the prompt"),
+  row("structured_outputs.first_tokens", "members", 1 << 16, "Put the text into the prompt"),
 ]
 
 /** Bounds of all other fields that have an effect. */

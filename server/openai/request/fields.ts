@@ -18,6 +18,7 @@ import { checkKeys, type RefusedKeys } from "./keys.ts"
 import type { LeftOut } from "./leftout.ts"
 import { generates, readPeers, refusedPeers } from "./peers.ts"
 import { refuseHalfPairs } from "./surrogates.ts"
+import { tokenIds } from "./tokenids.ts"
 
 /** The parts of every request besides its prompt, its constraint and the fields of its endpoint. */
 export interface GenerationRequest {
@@ -40,17 +41,6 @@ export interface GenerationRequest {
 export const count = z.int().min(1).nullish()
 const number = z.number().nullish()
 export const flag = z.boolean().nullish()
-// Makes one error for all members.
-const tokenIds = z
-  .array(z.unknown())
-  .superRefine((ids, context) => {
-    const index = ids.findIndex((id) => !Number.isSafeInteger(id) || (id as number) < 0)
-    if (index < 0) return
-    const message = `${quote(ids[index])} is not a token id, which is a whole number`
-    context.addIssue({ code: "custom", path: [index], message })
-  })
-  .transform((ids) => ids as number[])
-  .nullish()
 
 /**
  * Parameters of the sampler under their wire names. Types are checked here, ranges by the sampler.

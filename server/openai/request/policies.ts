@@ -13,6 +13,7 @@ import type { CompileOptions, GenerateOptions } from "../../../runtime/index.ts"
 import { type PolicyName, type PolicyWord, policyWords } from "../../../runtime/options.ts"
 import { invalid, Refusal } from "../../errors.ts"
 import { quote } from "../../http/quote.ts"
+import { tokenIds } from "./tokenids.ts"
 
 /** Accepts one of a policy's values, or an older name of one. */
 function words<Name extends PolicyName>(name: Name): z.ZodType<PolicyWord<Name>> {
@@ -39,7 +40,7 @@ export const policyFields = z.strictObject({
   fields: z.boolean().nullish(),
   confidence: z.boolean().nullish(),
   trace: z.union([z.boolean(), z.int().min(1).max(64)]).nullish(),
-  first_tokens: z.array(z.int().min(0)).nullish(),
+  first_tokens: tokenIds,
   stream_granularity: z.enum(["token", "word"]).nullish(),
   draft_tokens: z.int().min(0).nullish(),
   tools_in_prompt: z.boolean().nullish(),
@@ -86,7 +87,9 @@ export function readPolicies(value: Record<string, unknown>): Policies {
   const flags = check(vllmFlags, pick(Object.keys(vllmFlags.shape)), "structured_outputs")
   const beside = check(policyFields, value.tokenrail ?? {}, "tokenrail")
   for (const [key, given] of Object.entries(inside)) {
-    if (beside[key as keyof typeof beside] != null && beside[key as keyof typeof beside] !== given) {
+    const other = beside[key as keyof typeof beside]
+    // Lists and objects are equal if their JSON is.
+    if (other != null && JSON.stringify(other) !== JSON.stringify(given)) {
       throw new Refusal("invalid_value", `tokenrail.${key} and structured_outputs.${key} differ`, {
         param: `structured_outputs.${key}`,
         hint: "Send one of them",

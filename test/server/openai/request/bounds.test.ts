@@ -5,6 +5,7 @@ import { defaultBodyLimits } from "../../../../server/http/body.ts"
 import { type BodyRead, type Endpoint, readBody } from "../../../../server/openai/read/readbody.ts"
 import { requestBounds } from "../../../../server/openai/request/bounds.ts"
 import { ignoredHeader } from "../../../../server/openai/request/keys.ts"
+import { policyFields } from "../../../../server/openai/request/policies.ts"
 
 const messages = [{ role: "user", content: "hi" }]
 
@@ -206,6 +207,16 @@ const cases: [bound: string, passes: object, refused: object, field?: string][] 
     { structured_outputs: { regex: "a", whitespace_pattern: `[${" ".repeat(253)}]*` } },
     { structured_outputs: { regex: "a", whitespace_pattern: `[${" ".repeat(254)}]*` } },
   ],
+  [
+    "tokenrail.first_tokens members",
+    { tokenrail: { first_tokens: times(1 << 16, () => 1) } },
+    { tokenrail: { first_tokens: times((1 << 16) + 1, () => 1) } },
+  ],
+  [
+    "structured_outputs.first_tokens members",
+    { structured_outputs: { regex: "a", first_tokens: times(1 << 16, () => 1) } },
+    { structured_outputs: { regex: "a", first_tokens: times((1 << 16) + 1, () => 1) } },
+  ],
   ["tokenrail members", { tokenrail: { report: true } }, { tokenrail: keys(65) }],
   [
     "any other field members",
@@ -394,6 +405,20 @@ describe("nothing grows with a value that is refused", () => {
     const { message, details } = refusal(body())
     expect(message.length + (details.hint?.length ?? 0)).toBeLessThan(1_000)
   })
+})
+
+test("first tokens that are none make one error", () => {
+  const { error } = policyFields.safeParse({ first_tokens: times(1 << 16, () => "") })
+  expect(error!.issues.map(({ path }) => path)).toEqual([["first_tokens", 0]])
+})
+
+test("a policy may be given twice, with the same value", () => {
+  const both = (beside: number[], inside: number[]) => ({
+    tokenrail: { first_tokens: beside },
+    structured_outputs: { regex: "a", first_tokens: inside },
+  })
+  expect(read(both([1, 2], [1, 2])).policies.generate.firstTokens).toEqual([1, 2])
+  expect(refusal(both([1, 2], [2, 1])).message).toContain("first_tokens differ")
 })
 
 describe("numbers that are none", () => {
