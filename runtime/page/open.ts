@@ -56,6 +56,7 @@ export async function openInPage(options: PageModelOptions, parts: PageParts): P
     batching: options.batching ?? "exact",
   })
   try {
+    await store.keepMissing()
     const vocabulary = readVocabulary(directory, model)
     const tokenizer = new Tokenizer(directory, vocabulary)
     const sampler = createCpuSampler()

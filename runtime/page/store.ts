@@ -1,8 +1,9 @@
 /**
  * Files of a web server, kept in the browser's Cache storage.
  *
- * A kept file is used as it is, without a request, so a second load needs no network; that there is
- * no file of a name is kept too. If the SHA-256 of a file is given, a kept copy of other bytes is
+ * A kept file is used as it is, without a request, so a second load needs no network. A missing file
+ * is asked for again each time, since a server may answer for one that it is about to have; that it
+ * was missing when a model was opened counts only where the server cannot be reached. If the SHA-256 of a file is given, a kept copy of other bytes is
  * fetched again, and fetched bytes of another sum are refused. Pages that are not secure contexts
  * (plain http, but for this machine) have neither Cache storage nor SHA-256.
  */
@@ -41,6 +42,8 @@ export class FileStore {
   private opened: Promise<Cache | null> | undefined
   /** Files that the Cache does not have, by URL. They live as long as this object. */
   private readonly held = new Map<string, Response>()
+  /** URLs of files that are not there. */
+  private readonly missing = new Set<string>()
 
   constructor(options: StoreOptions) {
     this.options = options
@@ -49,12 +52,16 @@ export class FileStore {
   /** Returns a file with its bytes; undefined if there is none. Rejects with ModelError. */
   async get(file: StoredFile): Promise<Response | undefined> {
     const cache = file.url.startsWith("data:") ? null : await this.cache()
+    if (this.missing.has(file.url)) return undefined
     const kept = this.held.get(file.url)?.clone() ?? (await cache?.match(file.url))
-    if (kept && (file.sha256 === undefined || kept.headers.get(sumHeader) === file.sha256))
-      return kept.ok ? kept : undefined
-    const response = await this.fetch(file.url)
+    const isOwn = file.sha256 === undefined || kept?.headers.get(sumHeader) === file.sha256
+    if (kept?.ok && isOwn) return kept
+    const response = await this.fetch(file.url).catch((error: unknown) => {
+      if (kept?.status === 404) return kept
+      throw error
+    })
     if (isMissing(response)) {
-      await this.keep(cache, file.url, new Response(null, { status: 404 }))
+      this.missing.add(file.url)
       return undefined
     }
     if (!response.ok)
@@ -70,6 +77,13 @@ export class FileStore {
     const read = new Response(bytes, { headers })
     await this.keep(cache, file.url, read.clone())
     return read
+  }
+
+  /** Keeps which files are missing, for loads without a network. Called once a model is open. */
+  async keepMissing(): Promise<void> {
+    const cache = await this.cache()
+    if (cache === null) return
+    for (const url of this.missing) await this.keep(cache, url, new Response(null, { status: 404 }))
   }
 
   private cache(): Promise<Cache | null> {

@@ -21,8 +21,10 @@ export interface Site {
   readonly url: string
   /** Paths of all requests, in their order. */
   readonly asked: string[]
-  /** Whether every file but those of the page itself is gone. */
+  /** Whether only requests for the page itself are answered. */
   isOffline: boolean
+  /** Paths that are answered as if there were no file. */
+  readonly hidden: Set<string>
   close(): Promise<void>
 }
 
@@ -49,16 +51,18 @@ export async function openSite(entry: string): Promise<Site> {
     return known ?? (file !== undefined && existsSync(file) ? readFileSync(file) : undefined)
   }
   const asked: string[] = []
+  const hidden = new Set<string>()
   const server: Server = createServer(({ url = "/" }, response) => {
     asked.push(url)
-    const body = site.isOffline && !own.includes(url) ? undefined : read(url)
+    if (site.isOffline && !own.includes(url)) return response.destroy()
+    const body = hidden.has(url) ? undefined : read(url)
     const type = types[url === "/" ? "html" : url.split(".").at(-1)!] ?? "application/octet-stream"
-    response.writeHead(body ? 200 : site.isOffline ? 503 : 404, {
+    response.writeHead(body ? 200 : 404, {
       "content-type": body ? type : "text/plain",
       "content-length": body?.length ?? 0,
       "content-security-policy": policy,
     })
-    response.end(body)
+    return response.end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const close = (): Promise<void> =>
@@ -67,6 +71,6 @@ export async function openSite(entry: string): Promise<Site> {
       server.closeAllConnections()
     })
   const { port } = server.address() as AddressInfo
-  const site: Site = { url: `http://127.0.0.1:${port}/`, asked, isOffline: false, close }
+  const site: Site = { url: `http://127.0.0.1:${port}/`, asked, isOffline: false, hidden, close }
   return site
 }
