@@ -26,6 +26,8 @@ export async function pageBackend(tell: (progress: Progress) => void, signal: Ab
   const files = new Map<string, Progress>()
   const engine = await open({
     signal,
+    // The build puts the worker and the model there too (vite.page.config.ts).
+    wasm: "playground/engine/ort-wasm-simd-threaded.wasm",
     onDownload: ({ url, doneBytes, fileBytes }) => {
       files.set(url, { done: doneBytes, total: fileBytes ?? doneBytes })
       const all = [...files.values()]

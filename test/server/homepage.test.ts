@@ -80,6 +80,10 @@ test("the page takes at most 200 kB after gzip, and names no other host", ({ ski
   const total = page.reduce((sum, bytes) => sum + gzipSync(bytes, { level: 9 }).length, 0)
   expect(total).toBeGreaterThan(20_000)
   expect(total).toBeLessThan(200_000)
+  const code = own.map((name) => readFileSync(`${folder}/playground/${name}`, "utf8")).join("")
+  for (const name of ["worker.js", "tokenizer.json", "onnx/model.onnx", "ort-wasm-simd-threaded.wasm"]) {
+    expect(code).toContain(`playground/engine/${name}`)
+  }
   expect(readFileSync(`${folder}/index.html`, "utf8")).not.toMatch(/(?:src|href)="https?:/)
   expect(readFileSync(`${folder}/playground/LICENSES.md`, "utf8")).toMatch(/preact[\s\S]*MIT/i)
 })
