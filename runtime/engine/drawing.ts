@@ -6,10 +6,11 @@
  * fails.
  */
 
+import { describeDrawn } from "../../sampler/cpu.ts"
 import type { SampleResult, SampleRow, Sampler } from "../../sampler/index.ts"
 import type { StepLogits } from "../model/logits.ts"
 import { isNearTie } from "../speculation/neartie.ts"
-import type { Sequence } from "./sequence.ts"
+import type { Sequence, TakeToken } from "./sequence.ts"
 
 /** A row to be drawn; the sequence's mask is filled. */
 export interface DrawRow {
@@ -34,10 +35,8 @@ export async function drawTokens(
 ): Promise<(SampleResult | Error | undefined)[]> {
   const results = new Map<DrawRow, SampleResult | Error | undefined>()
   for (const row of rows) {
-    const { take, firstTokens } = row.sequence.options
-    const first = firstTokens?.[row.sequence.outputCount]
-    if (take) results.set(row, await taken(row))
-    else if (first !== undefined) results.set(row, { token: first, status: "ok" })
+    const { take = giverOf(row.sequence) } = row.sequence.options
+    if (take) results.set(row, await taken(row, take))
   }
   const drawn = rows.filter((row) => !results.has(row))
   for (const own of groupsOf(drawn)) {
@@ -61,10 +60,20 @@ function groupsOf(rows: readonly DrawRow[]): DrawRow[][] {
   return [...groups, ...alone.map((row) => [row])]
 }
 
+/** Returns the function that takes the next of `firstTokens`; undefined if none is left. */
+function giverOf({ options, outputCount }: Sequence): TakeToken | undefined {
+  const token = options.firstTokens?.[outputCount]
+  if (token === undefined) return undefined
+  return (logits, row) => ({
+    ...{ token, status: "ok" },
+    ...(row.params.logprobs !== null && { logprobs: describeDrawn(logits, row, token) }),
+  })
+}
+
 /** Returns the result of a row whose token a `take` function chooses. */
-async function taken(row: DrawRow): Promise<SampleResult | Error> {
+async function taken(row: DrawRow, take: TakeToken): Promise<SampleResult | Error> {
   try {
-    return row.sequence.options.take!(await row.logits.row(row.logitsRow), sampleRow(row))
+    return take(await row.logits.row(row.logitsRow), sampleRow(row))
   } catch (error) {
     return error as Error
   }

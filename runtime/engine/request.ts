@@ -267,7 +267,7 @@ export async function readRequest(
     fields: (options.fields ?? false) || confidence,
     traceTokens: readTrace(options.trace, beams !== null),
     firstTokens: readFirstTokens(options.firstTokens, {
-      ...{ maxTokens, width: context.tokenizer.vocabulary.width, isSearch: beams !== null },
+      ...{ maxTokens, params, width: context.tokenizer.vocabulary.width, isSearch: beams !== null },
     }),
     hasPatterns: walk.stopRegexes.length > 0,
     stopWhen: readStopWhen(options.stopWhen, isConstrained),

@@ -6,7 +6,9 @@
  * `firstTokens` makes the first tokens of an answer those of the caller, each within the
  * constraint. Together with a trace this shows what may follow any text.
  */
+import { isAllowed } from "../../mask/index.ts"
 import type { MaskEffect } from "../../sampler/effect.ts"
+import type { SamplingParams } from "../../sampler/index.ts"
 import { RequestError, wrong } from "../errors.ts"
 
 /** Maximum number of tokens in each list of a trace. */
@@ -40,10 +42,18 @@ export function readTrace(trace: boolean | number | null | undefined, isSearch: 
   throw wrong("trace", `${trace} is not true, false or an integer from 1 to ${maxTraceTokens}`)
 }
 
+/** What the first tokens of an answer are checked against. `width`: number of the model's tokens. */
+interface FirstContext {
+  readonly maxTokens: number
+  readonly width: number
+  readonly params: SamplingParams
+  readonly isSearch: boolean
+}
+
 /** Returns the checked tokens with which an answer begins. Throws RequestError. */
 export function readFirstTokens(
   tokens: readonly number[] | null | undefined,
-  { maxTokens, width, isSearch }: { maxTokens: number; width: number; isSearch: boolean },
+  { maxTokens, width, params, isSearch }: FirstContext,
 ): readonly number[] {
   const param = "first_tokens"
   if (tokens === undefined || tokens === null || tokens.length === 0) return []
@@ -51,9 +61,16 @@ export function readFirstTokens(
   if (tokens.length > maxTokens) {
     throw wrong(param, `${tokens.length} tokens are more than max_tokens, ${maxTokens}: raise it`)
   }
+  if (params.logprobs !== null && params.logprobsMode.startsWith("processed")) {
+    throw wrong(param, `tokens that are not drawn have no ${params.logprobsMode}: use raw_logprobs`)
+  }
   for (const [index, id] of tokens.entries()) {
-    if (Number.isInteger(id) && id >= 0 && id < width) continue
-    throw wrong(param, `[${index}]: ${id} is not a token of this model, whose ids end at ${width - 1}`)
+    const isToken = Number.isInteger(id) && id >= 0 && id < width
+    if (isToken && (params.allowed === null || isAllowed(params.allowed, id))) continue
+    const why = isToken
+      ? "is not among allowed_token_ids: add it, or leave it out"
+      : `is not a token of this model, whose ids end at ${width - 1}`
+    throw wrong(param, `[${index}]: ${id} ${why}`)
   }
   return tokens
 }

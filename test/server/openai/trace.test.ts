@@ -202,6 +202,25 @@ test("a long trace is written piece by piece, and is that of the stream", async 
   expect(told(choice.tokenrail.trace)).toEqual(told(trace))
 })
 
+test("given tokens have the log-probabilities of drawn ones", async () => {
+  const body = { prompt: "Water ", max_tokens: 6, logprobs: 3, temperature: 0 }
+  const logprobsOf = async (more: object) => {
+    const response = await post("/v1/completions", { ...body, ...more })
+    const reply = await response.json()
+    expect([response.status, reply]).toMatchObject([200, {}])
+    return reply.choices[0]
+  }
+  for (const constraint of [{}, { structured_outputs: { regex: "[a-z ]{20}" } }]) {
+    const { trace } = await whole("/v1/completions", { ...body, ...constraint, tokenrail: { trace: true } })
+    const drawn = await logprobsOf(constraint)
+    const first_tokens = trace.slice(0, 4).map(({ id }) => id)
+    expect(await logprobsOf({ ...constraint, tokenrail: { first_tokens } })).toMatchObject({
+      text: drawn.text,
+      logprobs: drawn.logprobs,
+    })
+  }
+})
+
 test("a stream keeps no trace that it has sent", async () => {
   const generation = await engine.start("Water?", { regex: "[a-z ]{20}", trace: 64, seed: 1 })
   const traces = new TraceCursor(generation, engine.vocabulary)
@@ -245,6 +264,19 @@ test.each<[path: string, body: object, param: string]>([
     "/v1/chat/completions",
     { ...chat, max_tokens: 1, n: 100, tokenrail: { first_tokens: [-1] } },
     "tokenrail.first_tokens.0",
+  ],
+  [
+    "/v1/chat/completions",
+    { ...chat, allowed_token_ids: [5], tokenrail: { first_tokens: [5, 6] } },
+    "first_tokens: [1]: 6 is not among allowed_token_ids",
+  ],
+  [
+    "/v1/chat/completions",
+    {
+      ...{ ...chat, logprobs: true, top_logprobs: 2, logprobs_mode: "processed_logprobs" },
+      tokenrail: { first_tokens: [5] },
+    },
+    "have no processed_logprobs",
   ],
   ["/v1/responses", { input: "x", tokenrail: { trace: true } }, "tokenrail.trace"],
   ["/v1/messages", { ...chat, tokenrail: { trace: true } }, "tokenrail.trace"],
