@@ -43,6 +43,31 @@ export const inPage = {
     return { line: lines.at(-1), tokens: results.map(({ tokens }) => tokens) }
   },
 
+  /** Milliseconds of an opening and of an answer, and the long tasks of this thread meanwhile. */
+  async times() {
+    const tasks: number[] = []
+    const observer = new PerformanceObserver((list) =>
+      tasks.push(...list.getEntries().map(({ duration }) => duration)),
+    )
+    observer.observe({ entryTypes: ["longtask"] })
+    const start = performance.now()
+    const opened = await open()
+    const openedAt = performance.now()
+    let firstAt = 0
+    let tokenCount = 0
+    const options = { schema: { type: "string", minLength: 900, maxLength: 900 }, seed: 1, maxTokens: 200 }
+    for await (const event of opened.stream("Tell a story.", options)) {
+      if (!("tokens" in event)) continue
+      firstAt ||= performance.now()
+      tokenCount += event.tokens.length
+    }
+    const end = performance.now()
+    await opened.close()
+    observer.disconnect()
+    const msPerToken = (end - firstAt) / (tokenCount - 1)
+    return { openMs: openedAt - start, firstMs: firstAt - openedAt, msPerToken, tokenCount, tasks }
+  },
+
   /** A constraint that takes longer than an engine allows, and one that does not. */
   async bounded() {
     const opened = await open({ limits: { compileMs: 1 } })
