@@ -12,7 +12,7 @@ import { gallery } from "./gallery.ts"
 import { Header, type Server } from "./header.tsx"
 import { Output } from "./output.tsx"
 import { Prompt } from "./prompt.tsx"
-import { requestBody, tracedBody, withText } from "./request.ts"
+import { requestBody, seedProblem, tracedBody, withText } from "./request.ts"
 import { emptyRun, follow, type Run } from "./run.ts"
 import { fromFragment, type Setup, toFragment } from "./setup.ts"
 import { Tabs } from "./tabs.tsx"
@@ -143,7 +143,7 @@ function Write({ setup, change, backend, model }: WriteProps): VNode {
   const go = (firstTokens: readonly number[]): void =>
     start(backend, tracedBody(withText(body, kind, text), { trace: 5, firstTokens }))
   const isRefused = judgement?.refusal != null
-  const canRun = model !== null && !isRefused
+  const canRun = model !== null && !isRefused && seedProblem(setup.options.seed) === null
   return (
     <div class="grid">
       <Constraint setup={setup} judgement={judgement} change={change} />

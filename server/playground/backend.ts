@@ -14,10 +14,16 @@ export interface Backend {
 
 const keyName = "tokenrail-api-key"
 
+/** Returns whether a text can be sent as a key: a header holds printable characters of ASCII. */
+export function isKey(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text)
+}
+
 /** Returns the API key of this browser tab; "" if none was entered. */
 export function savedKey(): string {
   try {
-    return sessionStorage.getItem(keyName) ?? ""
+    const key = sessionStorage.getItem(keyName) ?? ""
+    return isKey(key) ? key : ""
   } catch {
     return ""
   }

@@ -4,6 +4,7 @@
  */
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
+import { isKey } from "./backend.ts"
 import { gallery } from "./gallery.ts"
 import { engineMegabytes } from "./inpage.ts"
 import type { EngineSwitch } from "./useengine.ts"
@@ -117,12 +118,15 @@ function EngineState({ server, engine }: Pick<HeaderProps, "server" | "engine">)
 
 function KeyForm({ onKey }: { onKey: (key: string) => void }): VNode {
   const [key, setKey] = useState("")
+  const [isWrong, setWrong] = useState(false)
   return (
     <form
       class="banner"
       onSubmit={(event) => {
         event.preventDefault()
-        onKey(key.trim())
+        const isSent = isKey(key.trim())
+        setWrong(!isSent)
+        if (isSent) onKey(key.trim())
       }}
     >
       <label for="key">This server needs an API key</label>
@@ -131,10 +135,15 @@ function KeyForm({ onKey }: { onKey: (key: string) => void }): VNode {
         type="password"
         autocomplete="off"
         value={key}
+        aria-invalid={isWrong}
         onInput={(event) => setKey(event.currentTarget.value)}
       />
       <button type="submit">Use this key</button>
-      <span class="quiet">It is kept until this tab is closed.</span>
+      <span role="status" class="quiet">
+        {isWrong
+          ? "A key has letters, digits and signs of ASCII alone, without spaces."
+          : "It is kept until this tab is closed."}
+      </span>
     </form>
   )
 }

@@ -95,6 +95,7 @@ export class Judge {
       this.close()
       const refusal = { kind: "limit", path: "", message: `the check failed: ${event.message}` }
       this.tell({ id: this.latest, report: null, refusal, verdict: null, shortest: null, ms: 0 })
+      this.next()
     })
     return worker
   }

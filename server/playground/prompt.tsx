@@ -1,5 +1,6 @@
 /** The conversation and the options of a request, and the buttons that start and stop it. */
 import type { VNode } from "preact"
+import { seedProblem } from "./request.ts"
 import { type Kind, type Message, type Options, optionWords, type Setup } from "./setup.ts"
 
 interface PromptProps {
@@ -31,7 +32,9 @@ export function Prompt({ setup, change, isRunning, canRun, onRun, onStop }: Prom
         <button type="button" disabled={!isRunning} onClick={onStop}>
           Stop
         </button>
-        {!canRun && <span class="quiet">A run needs a model and a constraint that compiles.</span>}
+        {!canRun && (
+          <span class="quiet">A run needs a model, a constraint that compiles, and a seed or none.</span>
+        )}
       </div>
     </section>
   )
@@ -95,6 +98,7 @@ function OptionFields(props: { kind: Kind; options: Options; onChange: (options:
   const { kind, options } = props
   const set = (part: Partial<Options>): void => props.onChange({ ...options, ...part })
   const isJson = kind === "json" || kind === "tag" || kind === "tools"
+  const problem = seedProblem(options.seed)
   const word = <Name extends keyof typeof optionWords>(name: Name, label: string): VNode => (
     <Choice<Options[Name]>
       id={`option-${name}`}
@@ -126,6 +130,8 @@ function OptionFields(props: { kind: Kind; options: Options; onChange: (options:
           inputMode="numeric"
           value={options.seed}
           placeholder="random"
+          aria-invalid={problem !== null}
+          aria-describedby={problem === null ? undefined : "seed-problem"}
           onInput={(event) => set({ seed: event.currentTarget.value })}
         />
       </div>
@@ -143,6 +149,11 @@ function OptionFields(props: { kind: Kind; options: Options; onChange: (options:
           />
           <label for="in-prompt">Show the schema to the model</label>
         </div>
+      )}
+      {problem !== null && (
+        <p id="seed-problem" class="problem">
+          {problem}
+        </p>
       )}
     </fieldset>
   )

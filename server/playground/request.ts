@@ -47,7 +47,7 @@ export function requestBody(model: string, setup: Setup): Record<string, unknown
     ...constraintOf(setup),
     temperature: options.temperature,
     max_tokens: options.maxTokens,
-    ...(options.seed.trim() !== "" && { seed: seedOf(options.seed) }),
+    ...(seedOf(options.seed) !== null && { seed: seedOf(options.seed) }),
     ...(Object.keys(policies).length > 0 && { tokenrail: policies }),
   }
 }
@@ -96,7 +96,15 @@ function parsed(text: string): unknown {
   }
 }
 
-function seedOf(text: string): number {
-  const seed = Number(text)
-  return Number.isSafeInteger(seed) ? seed : 0
+/** Returns the seed that a text spells; null if it is empty or not one. */
+function seedOf(text: string): number | null {
+  const digits = text.trim()
+  const seed = Number(digits)
+  return /^-?\d+$/.test(digits) && Number.isSafeInteger(seed) ? seed : null
+}
+
+/** Returns what is wrong with the text of a seed; null if nothing is. Empty text is no seed. */
+export function seedProblem(text: string): string | null {
+  if (text.trim() === "" || seedOf(text) !== null) return null
+  return `A seed is a whole number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, or empty.`
 }

@@ -9,7 +9,7 @@ import { createServer } from "node:http"
 import { createRequire } from "node:module"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, Page, Route } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type Engine, open } from "../../runtime/index.ts"
 import { createApp, type RunningServer, serve } from "../../server/index.ts"
@@ -328,6 +328,10 @@ describe("a visitor", () => {
 
   story("enters a key, which stays out of the address", async () => {
     await visit(null, { url: locked.url })
+    await page.locator("#key").fill("ключ")
+    await page.getByRole("button", { name: "Use this key" }).click()
+    await page.getByText("of ASCII alone").waitFor()
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
     await page.locator("#key").fill("wrong")
     await page.getByRole("button", { name: "Use this key" }).click()
     await page.locator("#key").fill("secret-key")
@@ -408,6 +412,30 @@ describe("a visitor", () => {
     expect(await page.evaluate(() => document.activeElement?.shadowRoot === null)).toBe(true)
     const outline = await page.evaluate(() => getComputedStyle(document.activeElement!).outlineStyle)
     expect(outline).toBe("solid")
+  })
+
+  story("goes on typing while the worker fails", async () => {
+    await visit({ kind: "regex", text: "a", check: "" })
+    const late = (route: Route): Promise<void> =>
+      new Promise((resolve) => setTimeout(resolve, 700)).then(() => route.abort())
+    await page.route("**/judge.js", late, { times: 1 })
+    await page.reload()
+    await page.locator(".constraint .cm-content").fill("b+")
+    await page.waitForTimeout(300)
+    await page.locator(".constraint .cm-content").fill("xyz")
+    await page.locator(".report .sample").getByText("xyz").waitFor()
+    complaints = complaints.filter((text) => !text.includes("ERR_FAILED"))
+  })
+
+  story("is told what is wrong with a seed", async () => {
+    await visit({ kind: "regex", text: "a", check: "" })
+    for (const seed of ["9007199254740993", "1e3", "x"]) {
+      await page.locator("#seed").fill(seed)
+      await page.locator("#seed-problem").waitFor()
+      expect(await page.getByRole("button", { name: "Run", exact: true }).isDisabled()).toBe(true)
+    }
+    await page.locator("#seed").fill("-7")
+    expect(await run()).toContain("seed -7")
   })
 
   story("is told when the server has gone", async () => {
