@@ -253,16 +253,16 @@ export class Rows {
   }
 
   private takeForced(sequence: Sequence, token: number, verdict: Verdict): void {
+    const first = sequence.options.firstTokens?.[sequence.outputCount]
+    if (first !== undefined && first !== token) throw forbiddenFirst(sequence.outputCount, first, token)
     sequence.forcedCount++
     this.metrics.forcedTokens++
-    const first = sequence.options.firstTokens?.[sequence.outputCount]
-    if (first !== undefined && first !== token) throw forbiddenFirst(sequence.outputCount, first)
     const { params, choice } = sequence.options
     const { counts, mask, tokens } = sequence
     const row = { logitsRow: 0, params, mask, tokens: counts, position: tokens.length, choice }
     for (const param of overruledBans(row, token)) sequence.lifted.add(param)
     const logprobs = params.logprobs === null ? undefined : describeForced(token, params)
-    const kind = sequence.hasClosed ? "closing" : "forced"
+    const kind = first !== undefined ? "given" : sequence.hasClosed ? "closing" : "forced"
     sequence.traces?.push({ token, kind, effect: null, maskUs: null })
     this.accept(sequence, token, { logprobs, verdict, isForced: true })
   }

@@ -75,8 +75,15 @@ export function readFirstTokens(
   return tokens
 }
 
-/** The error of a first token that the constraint does not allow at its place. */
-export function forbiddenFirst(index: number, token: number): RequestError {
-  const message = `first_tokens[${index}]: token ${token} may not come here: choose one that the constraint allows`
+/**
+ * The error of a first token that the constraint does not allow at its place. `forced`: the token
+ * that it writes there, if it leaves only one text.
+ */
+export function forbiddenFirst(index: number, token: number, forced?: number): RequestError {
+  const what = `first_tokens[${index}]: token ${token} may not come here`
+  const message =
+    forced === undefined
+      ? `${what}: choose one that the constraint allows`
+      : `${what}, since the constraint forces token ${forced} here: send that one`
   return new RequestError("invalid_value", message, `first_tokens[${index}]`)
 }

@@ -169,7 +169,8 @@ test("first_tokens begin the answer, and the trace says what may follow", async 
     tokenrail: { ...tokenrail, first_tokens },
   })
   expect(answer.trace.slice(0, at + 1).map(({ id }) => id)).toEqual(first_tokens)
-  expect(answer.trace[at].kind).toBe("given")
+  // Those that the constraint forces too are the caller's.
+  expect(new Set(answer.trace.slice(0, at + 1).map(({ kind }) => kind))).toEqual(new Set(["given"]))
   expect(JSON.parse(answer.text)).toBeTypeOf("object")
   const wrong = [...first_tokens.slice(0, -1), trace[at].illegal[0].id]
   const refused = await post("/v1/chat/completions", { ...chat, ...json, tokenrail: { first_tokens: wrong } })
@@ -200,6 +201,24 @@ test("a long trace is written piece by piece, and is that of the stream", async 
   const { trace } = await streamed("/v1/chat/completions", body)
   const told = (rows: TraceRow[]) => rows.map((row) => ({ ...row, mask_us: 0 }))
   expect(told(choice.tokenrail.trace)).toEqual(told(trace))
+})
+
+test("a given token that spells a forced text in another way is refused by the forced one", async () => {
+  const options = { choice: ["hello world"], seed: 1 }
+  const { trace } = await engine.generate("Say it", { ...options, trace: true })
+  const [{ token: forced, kind }] = trace!
+  const isLetter = (id: number) => new TextDecoder().decode(engine.vocabulary.bytes(id)) === "h"
+  const letter = Array.from({ length: engine.vocabulary.width }, (_, id) => id).find(isLetter)!
+  expect([kind, letter === forced]).toEqual(["forced", false])
+  const firstTokens = [letter]
+  const generation = await engine.start("Say it", { ...options, firstTokens })
+  const { finishReason, message, tokens, usage } = await generation.result
+  expect([finishReason, tokens, usage.forcedTokens]).toEqual(["error", [], 0])
+  expect(message).toBe(
+    `first_tokens[0]: token ${letter} may not come here, since the constraint forces token ${forced} here: send that one`,
+  )
+  const free = await engine.generate("Say it", { ...options, firstTokens, forcing: "none", trace: true })
+  expect([free.text, free.trace![0].kind]).toEqual(["hello world", "given"])
 })
 
 test("given tokens have the log-probabilities of drawn ones", async () => {
