@@ -22,8 +22,8 @@ export function duplicatesOf(words: Uint32Array): Map<number, number[]> {
 
 /**
  * Throws RangeError if a walk over the nodes would not end, or would leave an array: each node ends
- * after itself, at another node, and has the depth and the id of some token. The checksum finds damage; this loop
- * compares no bytes, since that takes as long as making the trie.
+ * after itself, at another node, and has the depth and the id of some token. The checksum finds
+ * damage; this loop compares no bytes, since that takes as long as making the trie.
  */
 export function checkNodes({ nodes, duplicates }: TrieParts, { width, maxTokenBytes }: Vocabulary): void {
   const isRoot = nodes[Head] === 0 && nodes[End] === nodes.length

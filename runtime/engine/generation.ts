@@ -107,8 +107,8 @@ export class Generation {
   }
 
   /**
-   * Returns how the next `count` tokens of a choice came about, or all known ones if they are fewer:
-   * at least those of the events that were read. They are not kept: neither a later call nor
+   * Returns how the next `count` tokens of a choice came about, or all known ones if they are
+   * fewer: at least those of the events that were read. They are not kept: neither a later call nor
    * `result` has them. Null without `trace`.
    */
   takeTrace(choice: number, count: number): readonly TokenTrace[] | null {

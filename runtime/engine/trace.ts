@@ -42,7 +42,7 @@ export function readTrace(trace: boolean | number | null | undefined, isSearch: 
   throw wrong("trace", `${trace} is not true, false or an integer from 1 to ${maxTraceTokens}`)
 }
 
-/** What the first tokens of an answer are checked against. `width`: number of the model's tokens. */
+/** What an answer's first tokens are checked against. `width`: number of the model's tokens. */
 interface FirstContext {
   readonly maxTokens: number
   readonly width: number

@@ -1,11 +1,12 @@
 /**
  * Files of a web server, kept in the browser's Cache storage.
  *
- * A kept file is used as it is, without a request, so a second load needs no network. A missing file
- * is asked for again each time, since a server may answer for one that it is about to have; that it
- * was missing when a model was opened counts only where the server cannot be reached. If the SHA-256 of a file is given, a kept copy of other bytes is
- * fetched again, and fetched bytes of another sum are refused. Pages that are not secure contexts
- * (plain http, but for this machine) have neither Cache storage nor SHA-256.
+ * A kept file is used as it is, without a request, so a second load needs no network. A missing
+ * file is asked for again each time, since a server may answer for one that it is about to have;
+ * that it was missing when a model was opened counts only where the server cannot be reached. If
+ * the SHA-256 of a file is given, a kept copy of other bytes is fetched again, and fetched bytes of
+ * another sum are refused. Pages that are not secure contexts (plain http, but for this machine)
+ * have neither Cache storage nor SHA-256.
  */
 
 import { ModelError } from "../errors.ts"
