@@ -27,7 +27,6 @@ export interface PageParts {
   readonly wasm: StoredFile
   /** The embedded model. */
   readonly embedded: Required<WebModel>
-  readonly signal: AbortSignal
   readonly onDownload: (progress: FileProgress) => void
   readonly log: (line: string) => void
 }
@@ -42,9 +41,9 @@ export async function openInPage(options: PageModelOptions, parts: PageParts): P
   const slotCount = atLeast("slots", options.slots ?? 4, 1)
   const maxWaiting = atLeast("maxWaiting", options.maxWaiting ?? Number.POSITIVE_INFINITY, 0)
   const seed = readSeed(options.seed)
-  const { signal, onDownload } = parts
+  const { onDownload } = parts
   const { cache = "tokenrail" } = options
-  const store = new FileStore({ cache, signal, onDownload, log })
+  const store = new FileStore({ cache, onDownload, log })
   const files = new WebFiles(placeOf(options, parts.embedded), store)
   const directory = await readModelFiles(files, options.dtype)
   const contextLength = chooseContext(directory, options.context)

@@ -29,7 +29,6 @@ export interface FileProgress {
 export interface StoreOptions {
   /** Name of the Cache; null: nothing is kept. */
   readonly cache: string | null
-  readonly signal: AbortSignal | undefined
   /** Called while a file is fetched. */
   readonly onDownload: (progress: FileProgress) => void
   readonly log: (line: string) => void
@@ -121,13 +120,12 @@ export class FileStore {
   }
 
   private async fetch(url: string): Promise<Response> {
-    const { signal } = this.options
     const inside = /^data:([^,]*?)(;base64)?,(.*)$/s.exec(url)
     if (inside) return insideUrl(inside)
     try {
-      return await fetch(url, signal ? { signal } : {})
+      return await fetch(url)
     } catch (cause) {
-      throw this.failure(url, cause)
+      throw failure(url, cause)
     }
   }
 
@@ -144,7 +142,7 @@ export class FileStore {
         this.options.onDownload({ url, doneBytes, fileBytes })
       }
     } catch (cause) {
-      throw this.failure(url, cause)
+      throw failure(url, cause)
     }
     if (fileBytes > 0 && doneBytes !== fileBytes)
       throw new ModelError(`${url}: ${doneBytes} bytes of ${fileBytes} arrived. Load it again`)
@@ -156,16 +154,14 @@ export class FileStore {
     }
     return bytes
   }
+}
 
-  private failure(url: string, cause: unknown): unknown {
-    const { signal } = this.options
-    if (signal?.aborted) return signal.reason
-    const { message } = cause as Error
-    return new ModelError(
-      `${url}: it cannot be fetched (${message}). Is the server reached, and does it allow this page by CORS?`,
-      { cause },
-    )
-  }
+function failure(url: string, cause: unknown): ModelError {
+  const { message } = cause as Error
+  return new ModelError(
+    `${url}: it cannot be fetched (${message}). Is the server reached, and does it allow this page by CORS?`,
+    { cause },
+  )
 }
 
 /** Bundlers write small files into URLs, which a policy of the page may forbid to fetch. */

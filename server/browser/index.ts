@@ -9,7 +9,7 @@ import { checkOptions, type Fields, unpackError } from "../../runtime/page/error
 import { type PageModelOptions, pageModelFields } from "../../runtime/page/options.ts"
 import type { FileProgress } from "../../runtime/page/store.ts"
 import { embeddedFiles, embeddedSums, wasmSum } from "./embedded.ts"
-import { abortMessage, type OpenMessage, type PageAppOptions, type Said } from "./messages.ts"
+import type { OpenMessage, PageAppOptions, Said } from "./messages.ts"
 import { PageEngine } from "./page.ts"
 
 export {
@@ -39,7 +39,7 @@ export interface BrowserOptions extends PageModelOptions {
   app?: PageAppOptions
   /** Called while a file is fetched. */
   onDownload?: (progress: FileProgress) => void
-  /** Ends the opening. */
+  /** Ends the opening, and its worker. */
   signal?: AbortSignal
   log?: (line: string) => void
 }
@@ -59,16 +59,17 @@ export async function open(options: BrowserOptions = {}): Promise<PageEngine> {
   checkOptions(options, browserFields)
   signal?.throwIfAborted()
   const worker = given ?? startWorker()
-  const release = onAbort(signal, () => worker.postMessage(abortMessage))
+  let release = (): void => {}
   try {
     return await new Promise<PageEngine>((resolve, reject) => {
+      release = onAbort(signal, () => reject(signal?.reason))
       worker.onerror = ({ message }) =>
         reject(new ModelError(`the worker of the engine does not start: ${message || "is its file there?"}`))
       worker.onmessage = ({ data: said }: MessageEvent<Said>) => {
         if (said.kind === "progress") onDownload?.(said.progress)
         else if (said.kind === "log") log?.(said.line)
         else if (said.kind === "opened") resolve(new PageEngine(worker, said.model))
-        else reject(signal?.aborted ? signal.reason : unpackError(said.error))
+        else reject(unpackError(said.error))
       }
       worker.postMessage({
         kind: "open",

@@ -34,11 +34,9 @@ interface Opened {
 }
 
 let opened: Opened | undefined
-const opening = new AbortController()
 
-addEventListener("message", ({ data }: MessageEvent<OpenMessage | CallMessage | typeof abortMessage>) => {
-  if (data === abortMessage) opening.abort()
-  else if (data.kind === "open") void open(data)
+addEventListener("message", ({ data }: MessageEvent<OpenMessage | CallMessage>) => {
+  if (data.kind === "open") void open(data)
   else answer(data)
 })
 
@@ -49,7 +47,7 @@ function say(said: Said): void {
 async function open({ options, app, embedded, wasm }: OpenMessage): Promise<void> {
   try {
     const engine = await openInPage(options, {
-      ...{ ort, embedded, wasm, signal: opening.signal },
+      ...{ ort, embedded, wasm },
       onDownload: (progress) => say({ kind: "progress", progress }),
       log: (line) => say({ kind: "log", line }),
     })

@@ -208,6 +208,11 @@ ran("refuses other bytes, missing files and impossible options", async () => {
   expect(await inBrowser("refusal", { wasm: "/nowhere.wasm", cache: null })).toMatchObject({
     message: expect.stringContaining("pass its URL as `wasm`"),
   })
+  expect(await inBrowser("ended")).toMatchObject({
+    aborted: { name: "AbortError" },
+    late: { name: "TimeoutError" },
+    lost: { name: "ModelError", message: expect.stringContaining("does not start") },
+  })
   expect(await inBrowser("refusal", { slots: 0 })).toMatchObject({ name: "RangeError" })
   expect(await inBrowser("refusal", { modle: "" } as never)).toMatchObject({ name: "OptionError" })
   // No refused opening leaves its worker.

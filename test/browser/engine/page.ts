@@ -83,6 +83,16 @@ export const inPage = {
     return failureOf(engine.generate("a"))
   },
 
+  /** Openings that are ended, and one whose worker is not there. */
+  async ended() {
+    const ends = new AbortController()
+    const aborted = failureOf(open({ cache: null, signal: ends.signal }))
+    setTimeout(() => ends.abort(), 300)
+    const late = failureOf(open({ signal: AbortSignal.timeout(20) }))
+    const lost = failureOf(open({ worker: new Worker("/nowhere.js", { type: "module" }) }))
+    return { aborted: await aborted, late: await late, lost: await lost }
+  },
+
   refusal: (options: BrowserOptions) => failureOf(open(options)),
 
   answers: () =>
