@@ -28,6 +28,18 @@ import {
 // halves in a Uint16Array, as in Node.
 Reflect.deleteProperty(globalThis, "Float16Array")
 
+// Pages that are no secure contexts have random bytes, but no function that makes ids of them.
+if (!("randomUUID" in crypto)) Object.defineProperty(crypto, "randomUUID", { value: randomId })
+
+/** Returns a random UUID of version 4 (RFC 9562). */
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6] & 0x0f) | 0x40
+  bytes[8] = (bytes[8] & 0x3f) | 0x80
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
+}
+
 interface Opened {
   readonly engine: Engine
   readonly app: App

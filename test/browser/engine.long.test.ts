@@ -18,13 +18,19 @@ import { openSite, type Site } from "./engine/site.ts"
 
 type InPage = typeof inPage
 
+/** A host whose pages are no secure contexts. */
+const insecure = "insecure.test"
+
 let browser: Browser | string
 let site: Site
 let page: Page
 const errors: string[] = []
 
 beforeAll(async () => {
-  ;[site, browser] = await Promise.all([openSite("test/browser/engine/page.ts"), launchChromium()])
+  ;[site, browser] = await Promise.all([
+    openSite("test/browser/engine/page.ts"),
+    launchChromium([`--host-resolver-rules=MAP ${insecure} 127.0.0.1`]),
+  ])
   if (typeof browser === "string") return
   page = await browser.newPage()
   page.on("console", (message) => {
@@ -171,6 +177,25 @@ ran("runs exports of ten kinds by URL, and writes what transformers writes", asy
   }
   expect(exported.length).toBe(10)
   expect(found).toEqual(expected)
+})
+
+ran("without a secure context nothing is kept or checked, and all else works", async () => {
+  const secure = page
+  page = await (browser as Browser).newPage()
+  try {
+    await page.goto(site.url.replace("127.0.0.1", insecure))
+    await page.waitForFunction(() => "inPage" in globalThis)
+    expect((await inBrowser("open")).lines[0]).toContain("the model is not kept")
+    expect((await inBrowser("client")).id).toBe("tokenrail-embedded")
+    const refused = await inBrowser("refusal", {
+      model: "/runtime/embedded",
+      checksums: { "config.json": "0".repeat(64) },
+    })
+    expect(refused).toMatchObject({ message: expect.stringContaining("Serve the page by https") })
+  } finally {
+    await page.close()
+    page = secure
+  }
 })
 
 ran("a file that was missing is found once it is there, and needs no network then", async () => {
