@@ -27,54 +27,75 @@ export interface MaskEffect {
   readonly illegal: readonly Ranked[]
 }
 
+/** One side of a mask. */
+interface Side {
+  readonly count: number
+  /** Logarithm of the sum of the exponentials; −∞ if there is no value. */
+  readonly log: number
+  /** Bits of entropy of the distribution over the side. */
+  readonly entropy: number
+  /** The likeliest tokens, with their logits. */
+  readonly top: readonly { readonly token: number; readonly value: number }[]
+}
+
+/** The logits of one side; −∞ for the tokens of the other. Each call overwrites it. */
+let scratch = new Float32Array(0)
+const heap = new TopHeap()
+
 /**
  * Returns the effect of `mask` (shape [W]) on `values` (shape [V]), with at most `count` tokens on
  * each side; `count` is at most 256. Tokens without a probability are in no list. O(V).
  */
 export function effectOf(values: Float32Array, mask: Uint32Array, count: number): MaskEffect {
-  const isAllowed = (id: number): boolean => (mask[id >>> 5] & (1 << (id & 31))) !== 0
-  const sides = { legal: new Float32Array(values.length), illegal: new Float32Array(values.length) }
-  let allowed = 0
-  for (let id = 0; id < values.length; id++) {
-    const legal = isAllowed(id)
-    if (legal) allowed++
-    const value = values[id] > Number.NEGATIVE_INFINITY ? values[id] : Number.NEGATIVE_INFINITY
-    sides.legal[id] = legal ? value : Number.NEGATIVE_INFINITY
-    sides.illegal[id] = legal ? Number.NEGATIVE_INFINITY : value
-  }
-  const legal = logSum(sides.legal)
-  const illegal = logSum(sides.illegal)
-  const max = Math.max(legal, illegal)
-  const all = max + Math.log(Math.exp(legal - max) + Math.exp(illegal - max))
-  const top = (side: Float32Array, total: number): Ranked[] => {
-    const { ids, count: found } = new TopHeap().rank(side, null, side.length, count)
-    return Array.from(ids.subarray(0, found), (token) => ({ token, logprob: side[token] - total }))
-  }
+  if (scratch.length < values.length) scratch = new Float32Array(values.length)
+  const side = scratch.subarray(0, values.length)
+  const legal = sideOf(values, mask, side, { isLegal: true, count })
+  const illegal = sideOf(values, mask, side, { isLegal: false, count })
+  const max = Math.max(legal.log, illegal.log)
+  const all = max + Math.log(Math.exp(legal.log - max) + Math.exp(illegal.log - max))
+  const ranked = ({ top }: Side, total: number): Ranked[] =>
+    top.map(({ token, value }) => ({ token, logprob: value - total }))
   return {
-    allowed,
-    mass: Math.exp(legal - all),
-    entropy: entropyOf(sides.legal, legal),
-    legal: top(sides.legal, legal),
-    illegal: top(sides.illegal, all),
+    allowed: legal.count,
+    mass: Math.exp(legal.log - all),
+    entropy: legal.entropy,
+    legal: ranked(legal, legal.log),
+    illegal: ranked(illegal, all),
   }
 }
 
-/** Returns the logarithm of the sum of the exponentials; −∞ if there is no value. */
-function logSum(values: Float32Array): number {
+/** Returns one side of a mask, with at most `count` tokens. Overwrites `side`, shape [V]. */
+function sideOf(
+  values: Float32Array,
+  mask: Uint32Array,
+  side: Float32Array,
+  { isLegal, count }: { isLegal: boolean; count: number },
+): Side {
+  let kept = 0
   let max = Number.NEGATIVE_INFINITY
-  for (const value of values) if (value > max) max = value
-  if (max === Number.NEGATIVE_INFINITY) return max
-  let sum = 0
-  for (const value of values) sum += Math.exp(value - max)
-  return max + Math.log(sum)
-}
-
-/** Returns the entropy in bits of values whose exponentials sum to exp(`total`). */
-function entropyOf(values: Float32Array, total: number): number {
-  let sum = 0
-  for (const value of values) {
-    const logprob = value - total
-    if (logprob > -745) sum -= Math.exp(logprob) * logprob
+  const flip = isLegal ? 0 : -1
+  // hot
+  for (let id = 0; id < values.length; id++) {
+    const value = values[id]
+    side[id] = Number.NEGATIVE_INFINITY
+    if (((mask[id >>> 5] ^ flip) & (1 << (id & 31))) === 0) continue
+    kept++
+    // NaN has no probability either.
+    if (value > Number.NEGATIVE_INFINITY) side[id] = value
+    if (value > max) max = value
   }
-  return sum / Math.LN2
+  const { ids, values: likeliest, count: found } = heap.rank(side, null, side.length, count)
+  const top = Array.from({ length: found }, (_, at) => ({ token: ids[at], value: likeliest[at] }))
+  if (max === Number.NEGATIVE_INFINITY) return { count: kept, log: max, entropy: 0, top }
+  let sum = 0
+  let products = 0
+  for (let id = 0; id < side.length; id++) {
+    const below = side[id] - max
+    if (below === Number.NEGATIVE_INFINITY) continue
+    const share = Math.exp(below)
+    sum += share
+    products += share * below
+  }
+  const log = Math.log(sum)
+  return { count: kept, log: max + log, entropy: (log - products / sum) / Math.LN2, top }
 }

@@ -9,9 +9,7 @@
 import { describeRow } from "../../sampler/logprobs.ts"
 import type { StepLogits } from "../model/logits.ts"
 import type { BatchEntry } from "./scheduler.ts"
-
-/** Maximum milliseconds without a turn for the event loop. */
-const turnMs = 8
+import { Turns } from "./turns.ts"
 
 /**
  * Appends to `promptLogprobs` of the sequence the log-probabilities that the rows of its feed
@@ -23,7 +21,7 @@ export async function readPromptRows(
 ): Promise<void> {
   const { options, promptCount, promptLogprobs, tokens } = sequence
   const params = { ...options.params, logprobs: options.promptLogprobs ?? 0 }
-  let since = performance.now()
+  const turns = new Turns()
   for (let index = 0; index < feed.tokens.length; index++) {
     // The row of a token predicts the next one. If a prompt is computed again, the tokens before
     // `promptLogprobs.length` are already done.
@@ -33,9 +31,7 @@ export async function readPromptRows(
     const judged = describeRow(await logits.row(promptRow + index), tokens[position], params)
     if (Number.isNaN(judged.logprob)) throw new Error("model_output: the model's logits are not numbers")
     promptLogprobs.push(judged)
-    if (performance.now() - since < turnMs) continue
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns.give()
     if (sequence.isFinished) return
-    since = performance.now()
   }
 }

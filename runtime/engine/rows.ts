@@ -27,6 +27,7 @@ import type { EngineMetrics } from "./metrics.ts"
 import type { BatchEntry } from "./scheduler.ts"
 import { isLegal, type Sequence } from "./sequence.ts"
 import { forbiddenFirst, type TokenTrace } from "./trace.ts"
+import { Turns } from "./turns.ts"
 
 export interface RowParts {
   readonly sampler: Sampler
@@ -286,9 +287,13 @@ export class Rows {
     if (cursors.length === 0) return cursors
     const results = await drawTokens(this.parts.sampler, cursors.map(toDrawRow), this.rounding)
     const drawn = cursors.filter((cursor, index) => this.isDrawn(cursor, results[index]))
+    const turns = new Turns()
     for (const cursor of drawn) {
-      const { confidence, traceTokens } = cursor.entry.sequence.options
-      if (confidence || traceTokens) await judge(cursor)
+      const { isFinished, options } = cursor.entry.sequence
+      // A sequence may be cancelled in a turn: its mask is no longer its own.
+      if (isFinished || !(options.confidence || options.traceTokens)) continue
+      await judge(cursor)
+      await turns.give()
     }
     return drawn
   }

@@ -2,8 +2,8 @@
  * `tokenrail: {trace}` and `first_tokens`: how each token came about, in streams and whole replies.
  * The masses are compared with a request that asks for the model's own log-probabilities.
  */
-import { afterAll, beforeAll, expect, test } from "vitest"
-import { type Engine, open } from "../../../runtime/index.ts"
+import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { type Engine, type GenerateResult, type Generation, open } from "../../../runtime/index.ts"
 import { effectOf } from "../../../sampler/effect.ts"
 import { createApp } from "../../../server/app.ts"
 import { createFetch } from "../../../server/index.ts"
@@ -141,6 +141,35 @@ test("the effect of a mask is what its definition says", () => {
   )
   expect(effect.illegal).toEqual([{ token: 4, logprob: expect.closeTo(3 - Math.log(all), 12) }])
   expect(effectOf(values, Uint32Array.of(0b11111), 9)).toMatchObject({ mass: 1, illegal: [] })
+  // Nothing of a row is left in the next one, which may be shorter.
+  const wide = Float32Array.from({ length: 64 }, (_, id) => id)
+  expect(effectOf(wide, Uint32Array.of(0xffff, 0), 1)).toMatchObject({ allowed: 16, legal: [{ token: 15 }] })
+  expect(effectOf(values, Uint32Array.of(0b01011), 9)).toEqual(effect)
+  const none = effectOf(values, Uint32Array.of(0), 9)
+  expect(none).toMatchObject({ allowed: 0, mass: 0, entropy: 0, legal: [] })
+})
+
+test("the event loop has its turn between the rows of a step, in which one may be cancelled", async () => {
+  const start = (seed: number) => engine.start("Weather?", { schema, seed, trace: 5, maxTokens: 40 })
+  const resultsOf = (generations: Generation[]) => Promise.all(generations.map(({ result }) => result))
+  const effects = ({ trace }: GenerateResult) => trace!.map(({ token, effect }) => [token, effect?.allowed])
+  const alone = await resultsOf([await start(1), await start(2)])
+  let now = performance.now()
+  // Each reading is later than the longest time without a turn.
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 10))
+  const turns = vi.spyOn(globalThis, "setImmediate")
+  try {
+    const [one, two, three] = [await start(1), await start(2), await start(3)]
+    for await (const _ of three) break
+    const together = await resultsOf([one, two])
+    expect(together.map(effects)).toEqual(alone.map(effects))
+    expect((await three.result).finishReason).toBe("abort")
+    const drawn = together.flatMap(({ trace }) => trace!.filter(({ effect }) => effect !== null))
+    expect(turns.mock.calls.length).toBeGreaterThanOrEqual(drawn.length)
+  } finally {
+    clock.mockRestore()
+    turns.mockRestore()
+  }
 })
 
 test("a budget that closes the answer is marked from its first restriction on", async () => {
