@@ -74,7 +74,9 @@ export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
     requiredLimits: Object.fromEntries(limits.map((name) => [name, adapter.limits[name]])),
     requiredFeatures: featuresOf(adapter, options),
   })
-  return new OpenedDevice(gpu, adapter, device, info, isSoftware)
+  const opened = new OpenedDevice(gpu, adapter, device, info, isSoftware)
+  if (runsModel) opened.watchErrors()
+  return opened
 }
 
 function featuresOf(
@@ -104,6 +106,13 @@ class OpenedDevice implements Device {
     this.isSoftware = isSoftware
     void device.lost.then(({ message }) => {
       this.reason ??= message || "the device was lost"
+    })
+  }
+
+  /** Counts an error that no call reports as a loss: later results would be wrong. */
+  watchErrors(): void {
+    this.device.addEventListener("uncapturederror", ({ error }) => {
+      this.reason ??= `it reported an error: ${error.message}`
     })
   }
 

@@ -123,8 +123,11 @@ export class Rows {
     if (ready.length === 0) return
     this.late = this.late.filter((cursor) => !ready.includes(cursor))
     for (const { entry } of ready) entry.sequence.isLate = false
-    await this.advance(ready)
-    for (const { logits } of ready) logits.release()
+    try {
+      await this.advance(ready)
+    } finally {
+      for (const { logits } of ready) logits.release()
+    }
   }
 
   /** Waits for one of the rows that were set aside. */

@@ -64,11 +64,15 @@ export class Stepper {
     const arrivedAt = performance.now()
     ms.forward += arrivedAt - startedAt
     if (!logits) return
-    for (const entry of batch) this.scheduler.computed(entry)
-    for (const entry of batch) if (entry.promptRow >= 0) await this.readPrompt(entry, logits)
-    this.rows.outreach = this.outreach()
-    const cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
-    logits.release()
+    let cursors: readonly Cursor[]
+    try {
+      for (const entry of batch) this.scheduler.computed(entry)
+      for (const entry of batch) if (entry.promptRow >= 0) await this.readPrompt(entry, logits)
+      this.rows.outreach = this.outreach()
+      cursors = await this.rows.draw(batch, logits, arrivedAt - startedAt)
+    } finally {
+      logits.release()
+    }
     if (batch.some(({ sequence }) => sequence.options.speculation))
       this.countDrafts(batch, cursors, performance.now() - begunAt)
     ms.sample += performance.now() - arrivedAt

@@ -259,6 +259,9 @@ export abstract class ModelThread<
   private die(error: Error): void {
     if (this.death) return
     this.death = error
+    // A question may have been sent to a new thread that did not load the graph.
+    for (const { reject } of this.waiting.values()) reject(error)
+    this.waiting.clear()
     this.onDeath?.(error)
   }
 }

@@ -149,7 +149,9 @@ async function probeRounding(model: Model, tokens: number): Promise<{ rounding: 
     const rows = new Map<number, Float32Array>()
     for (let start = 0; start < ids.length; start += size) {
       const feed = { slot: 0, start, tokens: ids.slice(start, start + size), logitsCount: 1 }
-      const logits = (await onHost(await model.forward([feed]))).slice()
+      const found = await model.forward([feed])
+      const logits = (await onHost(found)).slice()
+      found.release()
       rows.set(start + feed.tokens.length, logits)
       for (const value of logits) scale = Math.max(scale, Math.abs(value))
     }
@@ -182,11 +184,13 @@ export async function probeMs(model: Model, rows: number, tokens: number): Promi
       logitsCount: 1,
       isStepwise: from > 0,
     }))
-  await model.forward(feeds(0, start))
+  const first = await model.forward(feeds(0, start))
+  first.release()
   const elapsed: number[] = []
   for (let round = 0; round < 7; round++) {
     const begin = performance.now()
-    await model.forward(feeds(start, ids.length))
+    const logits = await model.forward(feeds(start, ids.length))
+    logits.release()
     elapsed.push(performance.now() - begin)
   }
   return elapsed.sort((a, b) => a - b)[3]

@@ -262,6 +262,7 @@ export class GpuPipeline implements Pipeline<GPUBuffer> {
     await staging.mapAsync(GPUMapMode.READ)
     const copy = staging.getMappedRange().slice(lead, lead + size)
     staging.destroy()
+    if (this.error !== undefined) throw new Error(`GPU: ${this.error}`)
     return copy
   }
 

@@ -102,6 +102,8 @@ export class HostMemory implements Memory<CacheArray, Float32Array> {
     return Promise.resolve(logits)
   }
 
+  freeLogits(): void {}
+
   flush(): void {}
 
   dispose(): void {}

@@ -60,6 +60,8 @@ export interface Memory<Block, Logits> {
   keepLogits(logits: Logits, to: number, run: Tensor, from: number, count: number): void
   /** Makes rows NaN: no logits can be computed for them. */
   breakLogits(logits: Logits, width: number, to: number, count: number): void
+  /** Frees rows of logits. */
+  freeLogits(logits: Logits): void
   /** Returns all rows on the host. */
   readLogits(logits: Logits): Promise<Float32Array>
   /** Begins what was asked for so far. Called before a run, and when a call ends. */

@@ -396,6 +396,7 @@ export class OrtSession<Block, Logits> {
     } catch (cause) {
       // The state after a failed run is unknown, so the slots of this batch become empty.
       for (const { slot } of feeds) this.forget(slot)
+      memory.freeLogits(logits)
       throw cause
     }
     memory.flush()
@@ -621,6 +622,9 @@ export class OrtSession<Block, Logits> {
 
   /** Returns the logits of a trial on the host. */
   private async read(feeds: readonly Feed[]): Promise<Float32Array> {
-    return this.memory.readLogits(await this.forward(feeds))
+    const logits = await this.forward(feeds)
+    const values = await this.memory.readLogits(logits)
+    this.memory.freeLogits(logits)
+    return values
   }
 }

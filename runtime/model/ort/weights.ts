@@ -98,7 +98,8 @@ function blobsAbove(folder: string): string[] {
   return []
 }
 
-function isBelow(folder: string, path: string): boolean {
+/** Returns whether a path is inside a folder. */
+export function isBelow(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

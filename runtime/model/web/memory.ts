@@ -134,6 +134,10 @@ export class DeviceMemory implements Memory<GPUBuffer, DeviceLogits> {
     throw new Error("internal: no slot is known to be broken on a device")
   }
 
+  freeLogits({ buffer }: DeviceLogits): void {
+    this.free(buffer)
+  }
+
   async readLogits({ buffer, rowCount, width, type }: DeviceLogits): Promise<Float32Array> {
     const bytes = rowCount * width * sizeOf(type)
     const { COPY_DST, MAP_READ } = GPUBufferUsage

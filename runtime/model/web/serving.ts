@@ -33,16 +33,11 @@ export class Serving {
   private readonly outlets: Outlets
   /** Logits by their numbers. */
   private readonly kept = new Map<number, DeviceLogits>()
-  /** What the device reported outside of any call. */
-  private error: string | undefined
   private hasFailed = false
 
   constructor(opened: Opened, outlets: Outlets) {
     this.opened = opened
     this.outlets = outlets
-    opened.device.device.addEventListener("uncapturederror", ({ error }) => {
-      this.error ??= error.message
-    })
   }
 
   /** Handles a message. One call at a time. */
@@ -73,10 +68,9 @@ export class Serving {
   /** Returns false once the device is lost. The loss is reported asynchronously. */
   private async isWhole(): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve))
-    const lost = this.opened.device.lossReason()
-    const reason = lost === undefined ? this.error : `the device was lost (${lost})`
+    const reason = this.opened.device.lossReason()
     if (reason === undefined) return true
-    if (!this.hasFailed) this.outlets.fail(new Error(reason))
+    if (!this.hasFailed) this.outlets.fail(new Error(`the GPU cannot be used any more: ${reason}`))
     this.hasFailed = true
     return false
   }

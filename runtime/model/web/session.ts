@@ -3,19 +3,19 @@
  * logits stay there.
  */
 
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { readFileSync, statSync } from "node:fs"
+import { isAbsolute, join } from "node:path"
 import type { InferenceSession } from "onnxruntime-node"
 import type { Device } from "../../device.ts"
 import { ModelError } from "../../errors.ts"
 import { dataFilesOf } from "../ort/datafiles.ts"
 import { Graph, type TensorConstructor } from "../ort/graph.ts"
-import { readGraph } from "../ort/onnx.ts"
+import { type OnnxGraph, readGraph } from "../ort/onnx.ts"
 import { loadError } from "../ort/refusal.ts"
 import { OrtSession, type SessionOptions } from "../ort/session.ts"
 import { readSignature, type ValueInfo } from "../ort/signature.ts"
 import { slimmed } from "../ort/slim.ts"
-import { type PlacedGraph, placeGraph, weightBytes } from "../ort/weights.ts"
+import { isBelow, type PlacedGraph, placeGraph, weightBytes } from "../ort/weights.ts"
 import { type DeviceLogits, DeviceMemory } from "./memory.ts"
 import { startWebOrt, type WebOrt } from "./start.ts"
 
@@ -36,17 +36,36 @@ export interface WebSessionOptions extends Pick<SessionOptions, "slotCount" | "c
 /** Maximum bytes of weights: they pass through the memory of a module that has 4 GiB. */
 const maxWeightBytes = 1.5 * 2 ** 30
 
-/** Throws ModelError if onnxruntime-web cannot run this graph on any device. */
-export function checkGraph(graphPath: string): void {
+/** Half precision, in onnx.proto3. */
+const Float16 = 10
+
+/**
+ * Reads a graph and the names of its weight files. Throws ModelError if onnxruntime-web cannot run
+ * it on any device, or if a weight file is not a regular file in the folder of the graph.
+ */
+export function checkGraph(graphPath: string, config: Readonly<Record<string, unknown>>): void {
+  checkFile(graphPath, graphPath)
   const bytesOfWeights = weightBytes(graphPath)
   if (bytesOfWeights > maxWeightBytes) {
     throw new ModelError(
       `${graphPath}: its weights have ${bytesOfWeights} bytes, and onnxruntime-web can load ${maxWeightBytes}: choose a smaller dtype, or the model runtime node`,
     )
   }
-  if (!isGrouped(bytesOf(placeGraph(graphPath)))) {
+  const placed = placeGraph(graphPath)
+  const bytes = bytesOf(placed)
+  filesOf(graphPath, placed.folder, bytes)
+  const { nodes, outputs } = graphOf(bytes)
+  if (!nodes.some(({ op }) => op === "GroupQueryAttention")) {
     throw new ModelError(
       `${graphPath}: the model runtime web runs graphs with the operator GroupQueryAttention, which writes new keys and values in place, and this graph has none. Choose another export, such as q4 or q4f16, or the model runtime node`,
+    )
+  }
+  const { type, dims } = outputs.find(({ name }) => name === "logits") ?? {}
+  const width = dims?.at(-1) || Number(config.vocab_size)
+  // Rows would begin within a word, which a device cannot copy.
+  if (type === Float16 && width % 2 === 1) {
+    throw new ModelError(
+      `${graphPath}: its logits are of 16 bits and have ${width} columns, and the model runtime web needs an even number. Choose another dtype, or the model runtime node`,
     )
   }
 }
@@ -94,6 +113,7 @@ export async function openWebSession(device: Device, options: WebSessionOptions)
 type Providers = readonly (string | { name: "webgpu"; device: GPUDevice })[]
 
 async function load(ort: WebOrt, path: string, providers: Providers): Promise<InferenceSession> {
+  checkFile(path, path)
   const placed = placeGraph(path)
   const { folder } = placed
   const bytes = bytesOf(placed)
@@ -102,7 +122,10 @@ async function load(ort: WebOrt, path: string, providers: Providers): Promise<In
     executionProviders: [...providers],
     graphOptimizationLevel: "all",
     logSeverityLevel: 4,
-    externalData: dataFilesOf(bytes).map((file) => ({ path: file, data: readFileSync(join(folder, file)) })),
+    externalData: filesOf(path, folder, bytes).map((file) => ({
+      path: file,
+      data: readFileSync(join(folder, file)),
+    })),
     ...(isOnDevice && { preferredOutputLocation: "gpu-buffer" }),
   } as InferenceSession.SessionOptions
   const slim = isOnDevice ? slimmed(new Uint8Array(bytes), { hasSteps: false, hasFresh: false }) : null
@@ -117,11 +140,36 @@ function bytesOf({ model }: PlacedGraph): Uint8Array {
   return typeof model === "string" ? new Uint8Array(readFileSync(model)) : new Uint8Array(model)
 }
 
-/** Returns whether a graph has attention that can write new keys and values in place. */
-function isGrouped(bytes: Uint8Array): boolean {
+/** Returns a graph, without anything in it if the bytes are not an ONNX model. */
+function graphOf(bytes: Uint8Array): Pick<OnnxGraph, "nodes" | "outputs"> {
   try {
-    return readGraph(bytes).nodes.some(({ op }) => op === "GroupQueryAttention")
+    return readGraph(bytes)
   } catch {
-    return false
+    return { nodes: [], outputs: [] }
   }
+}
+
+/** Returns the weight files of a graph. Throws ModelError for one elsewhere, or a special file. */
+function filesOf(path: string, folder: string, bytes: Uint8Array): string[] {
+  let files: string[]
+  try {
+    files = dataFilesOf(bytes)
+  } catch {
+    // onnxruntime reports a clearer error for bytes that are no graph.
+    return []
+  }
+  for (const file of files) {
+    if (isAbsolute(file) || !isBelow(folder, join(folder, file))) {
+      throw new ModelError(
+        `${path}: its weights are in ${JSON.stringify(file)}, outside of the model's folder. Export the graph again`,
+      )
+    }
+    checkFile(path, join(folder, file))
+  }
+  return files
+}
+
+function checkFile(path: string, file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return
+  throw new ModelError(`${path}: ${file} is missing, or not a regular file. Download the graph again`)
 }

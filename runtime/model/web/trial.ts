@@ -44,7 +44,9 @@ export async function tryWebSession(
       throw refusal("a run of the graph copies data to the host, as some of its nodes run on the processor")
     const all = await session.memory.readLogits(logits)
     logits.buffer.destroy()
-    return feeds.map((_, row) => all.subarray(row * width, (row + 1) * width))
+    const rows = feeds.map((_, row) => all.subarray(row * width, (row + 1) * width))
+    for (const row of rows) if (!isPlausible(row)) throw refusal("its logits are all zero, or not numbers")
+    return rows
   }
   const compare = (one: Float32Array, other: Float32Array, what: string): void => {
     const off = distance(one, other)
@@ -70,6 +72,11 @@ export async function tryWebSession(
       compare(alone[row], logits, `a row, alone and in a batch of ${steps.length},`)
   }
   Object.assign(session.work, { runs: 0, places: 0, placesInVain: 0 })
+}
+
+/** A device that fails gives zeros. */
+export function isPlausible(row: Float32Array): boolean {
+  return row.every(Number.isFinite) && row.some((value) => value !== 0)
 }
 
 function refusal(why: string): ModelError {

@@ -44,13 +44,16 @@ async function handle(serving: Serving, message: Question | Order): Promise<void
 }
 
 async function load(): Promise<Serving> {
-  checkGraph(options.graphPath)
+  checkGraph(options.graphPath, options.config)
   const device = await openDevice({ software: options.software, runsModel: true })
   try {
     const traffic = new TrafficCounter()
     const { session, memory } = await openWebSession(device, options)
     await tryWebSession(session, traffic, options)
     const pipeline = await GpuPipeline.create(device.device)
+    await new Promise((resolve) => setImmediate(resolve))
+    const reason = device.lossReason()
+    if (reason !== undefined) throw new Error(`the GPU cannot run this graph: ${reason}`)
     const { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, signature } = session
     const way = { canRewind, marks, cutsFreely, joinsFeeds, readsSteps, description, threads: 1 }
     const { maxBytes } = pipeline

@@ -14,6 +14,14 @@ import { GpuPipeline } from "../../../../sampler/gpu/pipeline.ts"
 import { writeTinyModel } from "../../../support/onnx.ts"
 import { AdapterVariable } from "../../../support/sampler/adapter.ts"
 
+test.skipIf(!process.env[AdapterVariable])("an error that no call reports counts as a loss", async () => {
+  const device = await openDevice({ runsModel: true })
+  device.device.createBuffer({ size: 16, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.STORAGE })
+  await device.device.queue.onSubmittedWorkDone()
+  expect(device.lossReason()).toMatch(/^it reported an error: /)
+  device.close()
+})
+
 test.skipIf(!process.env[AdapterVariable])(
   "a lost device gives no answer, and one error",
   async () => {
@@ -42,7 +50,7 @@ test.skipIf(!process.env[AdapterVariable])(
     await running
     await serving.handle({ kind: "row", id: 4, place: place(1), index: 0, width: 261 })
     expect(answers.length).toBe(2)
-    expect(errors).toEqual([expect.stringMatching(/^the device was lost/)])
+    expect(errors).toEqual([expect.stringMatching(/^the GPU cannot be used any more: /)])
     device.close()
   },
   120_000,
