@@ -87,10 +87,20 @@ export async function send(
       ? {}
       : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
   const url = new URL(path, backend.base)
-  const response = await backend.fetch(new Request(url, { ...init, signal: signal ?? null }))
+  const response = await replyOf(backend, new Request(url, { ...init, signal: signal ?? null }))
   if (response.ok) return response
   const text = await response.text()
   throw new ApiError(response.status, errorOf(text, response.status))
+}
+
+/** Returns the reply to a request. Says so if there is none: browsers only say that it failed. */
+async function replyOf(backend: Backend, request: Request): Promise<Response> {
+  try {
+    return await backend.fetch(request)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new Error(`the server does not answer (${error.message})`, { cause: error })
+  }
 }
 
 function errorOf(text: string, status: number): ErrorBody {

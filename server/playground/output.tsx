@@ -110,7 +110,8 @@ function textOf(run: Run): string {
   const { trace, usage, finish, stopReason, state, seed } = run
   if (state === "failed") return "The request failed."
   if (state === "stopped") return `Stopped after ${trace.length} tokens.`
-  const parts = [`${usage?.completion_tokens ?? trace.length} tokens`]
+  const count = usage?.completion_tokens ?? trace.length
+  const parts = [count === 1 ? "1 token" : `${count} tokens`]
   const forced = usage?.tokenrail?.forced_tokens
   if (forced !== undefined) parts.push(`${forced} forced`)
   if (usage?.tokenrail) parts.push(`first token after ${Math.round(usage.tokenrail.ttft_ms)} ms`)

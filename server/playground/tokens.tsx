@@ -25,7 +25,7 @@ const maxChips = 2_000
 export function Tokens({ run }: { run: Run | null }): VNode {
   const [chosen, choose] = useState(0)
   const list = useRef<HTMLDivElement>(null)
-  if (run === null || (run.trace.length === 0 && run.error === null)) {
+  if (run === null || run.trace.length === 0) {
     return (
       <p class="quiet">
         {run?.state === "running" ? "Waiting for the first token." : "Run the request to see its tokens."}
