@@ -415,12 +415,12 @@ async function chooseSampler(
   return openSampler(device, log)
 }
 
-/** Checks that a model can run with onnxruntime-web. Throws RangeError or ModelError. */
+/** Checks that a model can run with onnxruntime-web. Throws ModelError. */
 function checkWeb({ device, threads, speculation }: OpenOptions): void {
-  if (device === "cpu") throw new RangeError("runtime: web runs on a GPU, and device is cpu: choose node")
-  if (threads !== undefined) throw new RangeError("threads: the runtime web has one: leave it out")
+  if (device === "cpu") throw new ModelError("runtime: web runs on a GPU, and device is cpu: choose node")
+  if (threads !== undefined) throw new ModelError("threads: the runtime web has one: leave it out")
   if (speculation?.method === "model") {
-    throw new RangeError("speculation: a draft model does not run beside the runtime web: choose ngram")
+    throw new ModelError("speculation: a draft model does not run beside the runtime web: choose ngram")
   }
   requireWeb()
 }
