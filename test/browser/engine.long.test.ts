@@ -2,7 +2,7 @@
  * `tokenrail/browser` in headless Chromium, from a server of files under a strict policy: the built
  * worker, the embedded model, and clients over `fetch`.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { compile, type GrammarInput } from "../../grammar/index.ts"
@@ -160,11 +160,10 @@ ran("a second load needs no network, and a closed engine answers nothing", async
   site.isOffline = false
 })
 
-const exported = readdirSync("test/exports").filter((name) =>
-  existsSync(`test/exports/${name}/expected.json`),
-)
+/** A merged graph, a sliding window, one of another builder with states, and one of embeddings. */
+const exported = ["gpt2_merged", "gemma3_positions", "lfm2_genai", "qwen2_5_vl"]
 
-ran("runs exports of ten kinds by URL, and writes what transformers writes", async () => {
+ran("runs exports of four kinds by URL, and writes what transformers writes", async () => {
   const found: Record<string, unknown> = {}
   const expected: Record<string, unknown> = {}
   for (const name of exported) {
@@ -175,7 +174,6 @@ ran("runs exports of ten kinds by URL, and writes what transformers writes", asy
     expect(line).toContain("onnxruntime-web/wasm")
     found[name] = tokens
   }
-  expect(exported.length).toBe(10)
   expect(found).toEqual(expected)
 })
 
