@@ -27,7 +27,7 @@ import type { EngineMetrics } from "./metrics.ts"
 import type { BatchEntry } from "./scheduler.ts"
 import { isLegal, type Sequence } from "./sequence.ts"
 import { forbiddenFirst, type TokenTrace } from "./trace.ts"
-import { Turns } from "./turns.ts"
+import { Turns, turn } from "./turns.ts"
 
 export interface RowParts {
   readonly sampler: Sampler
@@ -136,7 +136,7 @@ export class Rows {
       this.guides.arrived([sequence.options.guide!], awaited(sequence), pauseMs),
     )
     if (waits.length > 0) await Promise.race(waits)
-    else await new Promise((resolve) => setImmediate(resolve))
+    else await turn()
   }
 
   /**

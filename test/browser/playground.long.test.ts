@@ -82,6 +82,10 @@ async function run(): Promise<string> {
 /** Waits for the end of a run, and returns the line about it. */
 async function ended(): Promise<string> {
   const summary = page.locator(".summary")
+  // The page draws a run in the next frame; until then the line is that of the run before.
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  )
   await page.waitForFunction(() =>
     /finished|failed|Stopped/.test(document.querySelector(".summary")?.textContent ?? ""),
   )

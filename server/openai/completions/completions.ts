@@ -6,6 +6,8 @@
  * prompt · n + j. The j-th answer of the p-th prompt is drawn with the seed of the request plus p,
  * so that equal prompts get different answers.
  */
+
+import { turn } from "../../../runtime/engine/turns.ts"
 import type { Engine, GenerateOptions } from "../../../runtime/index.ts"
 import { RequestError } from "../../../runtime/index.ts"
 import { errorResponse, toHttpError, unsupported } from "../../errors.ts"
@@ -86,7 +88,7 @@ async function start(
     if (isTooLong) cancelAll([await named(index, () => engine.start(ids, options))])
     tokenized.push(ids)
     // Lets other requests run between two prompts.
-    if (isList) await new Promise<void>((resolve) => setImmediate(resolve))
+    if (isList) await turn()
   }
   checkReply(completion, tokenized, engine.model.contextLength, options.trace)
   const prompted: Prompted[] = []
