@@ -1,5 +1,6 @@
 /**
- * dagre, which lays out graphs, bundled over the compiled `server/graph/dagre.js` like chevrotain (vite.config.ts).
+ * dagre, which lays out graphs, bundled over the compiled `server/graph/dagre.js` like chevrotain
+ * (vite.config.ts).
  */
 import { rmSync } from "node:fs"
 import { defineConfig } from "vite"

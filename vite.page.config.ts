@@ -1,6 +1,7 @@
 /**
- * The playground, as a folder of files that any server can send: index.html, and beside it the folder `playground` with the page, its
- * style, its worker and what is loaded later. Names have no hash, because the server checks files by their ETag.
+ * The playground, as a folder of files that any server can send: index.html, and beside it the
+ * folder `playground` with the page, its style, its worker and what is loaded later. Names have no
+ * hash, because the server checks files by their ETag.
  */
 import { resolve } from "node:path"
 import { defineConfig } from "vite"
@@ -23,8 +24,9 @@ const lower = {
 }
 
 /**
- * The files of the engine in the page keep their names below `playground/engine`: the server sends them from where they lie in the
- * package, and `npm run build:site` copies them there. No second copy of the model is shipped.
+ * The files of the engine in the page keep their names below `playground/engine`: the server sends
+ * them from where they lie in the package, and `npm run build:site` copies them there. No second
+ * copy of the model is shipped.
  */
 const engineFiles = {
   name: "engine-files",

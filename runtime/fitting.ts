@@ -34,8 +34,8 @@ export function chooseStyle(
 }
 
 /**
- * Returns the positions of an engine: as many as are wanted, or all of the model. Throws ModelError
- * if nobody says how many, and RangeError.
+ * Returns the number of an engine's positions: `wanted`, or else the model's. Throws ModelError if
+ * neither is given, and RangeError if `wanted` is outside its bounds.
  */
 export function chooseContext(directory: ModelDirectory, wanted: number | undefined): number {
   const { contextLength } = directory

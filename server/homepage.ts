@@ -73,7 +73,7 @@ export async function homepage(request: Request, other: () => Response): Promise
   }
 }
 
-/** Returns a file of the page. Rejects with `Refusal` (404) if there is none of this name. */
+/** Returns a file of the page. Rejects with `Refusal` (404) if no file has this name. */
 export async function playgroundFile(request: Request, name: string): Promise<Response> {
   if (name.startsWith("engine/")) return engineFile(request, name.slice("engine/".length))
   try {

@@ -1,6 +1,7 @@
 /**
- * The site of docs/. It loads nothing from elsewhere, and searches in the browser. `DOCS_BASE=/path/` builds it for a
- * path below the root of its host. The build fails where a link leads nowhere.
+ * The site of docs/. It loads nothing from elsewhere, and searches in the browser.
+ * `DOCS_BASE=/path/` builds it for a path below the root of its host. The build fails where a link
+ * leads nowhere.
  */
 import { readFileSync } from "node:fs"
 import { relative, resolve } from "node:path"

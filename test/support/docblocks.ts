@@ -1,4 +1,4 @@
-/** The blocks of code in a page of documentation, with what stands around them. */
+/** Reads the blocks of code of a documentation page, and the comment before each block. */
 import { readFileSync } from "node:fs"
 
 /** A fenced block. */

@@ -1,6 +1,7 @@
 /**
- * Graphs that are built of GGUF files: they pass the trial, and have the logits of the CPU. With `accuracy_level` 4 the
- * CPU rounds activations to 8 bits, and the device does not, so the CPU gets the graph without it.
+ * Graphs that are built of GGUF files: they pass the trial, and have the logits of the CPU. With
+ * `accuracy_level` 4 the CPU rounds activations to 8 bits, and the device does not, so the CPU gets
+ * the graph without it.
  */
 
 import { readFileSync, writeFileSync } from "node:fs"
