@@ -90,6 +90,38 @@ type Refuse = (what: string, way?: string) => never
 
 const knownInputs = ["input_ids", "attention_mask", "position_ids", "use_cache_branch", ...keepInputs]
 
+/** What a runtime says of a graph that it has opened. */
+export interface OpenedGraph {
+  readonly inputMetadata: readonly unknown[]
+  readonly outputMetadata: readonly unknown[]
+}
+
+/** Returns whether a graph reads embeddings instead of token ids. */
+export function wantsEmbeddings({ inputMetadata }: OpenedGraph): boolean {
+  return (inputMetadata as readonly ValueInfo[]).some(({ name }) => name === "inputs_embeds")
+}
+
+/** As `readSignature`, for an opened graph and the one that makes the embeddings it wants. */
+export function signatureOf(
+  graph: string,
+  { inputMetadata, outputMetadata }: OpenedGraph,
+  config: Config,
+  embedding?: { readonly path: string; readonly graph: OpenedGraph },
+): Signature {
+  const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
+  return readSignature(
+    graph,
+    infos(inputMetadata),
+    infos(outputMetadata),
+    config,
+    embedding && {
+      path: embedding.path,
+      inputs: infos(embedding.graph.inputMetadata),
+      outputs: infos(embedding.graph.outputMetadata),
+    },
+  )
+}
+
 /**
  * Reads the inputs and outputs. Throws ModelError naming one that is unknown, missing or of an
  * unexpected shape.

@@ -17,7 +17,7 @@ import { HostMemory } from "./host.ts"
 import { missingOrt } from "./installed.ts"
 import { loadError } from "./refusal.ts"
 import { OrtSession } from "./session.ts"
-import { readSignature, type ValueInfo } from "./signature.ts"
+import { signatureOf, wantsEmbeddings } from "./signature.ts"
 import { slimmed } from "./slim.ts"
 import { type Candidate, fastest, StepWatch, threadCounts } from "./threads.ts"
 import { type PlacedGraph, placeGraph, weightBytes } from "./weights.ts"
@@ -206,24 +206,16 @@ async function openGraph(ort: Ort, placed: PlacedGraph): Promise<Opened> {
     logSeverityLevel: 4,
   }
   let session = await create(ort, placed, common)
-  const infos = (list: readonly unknown[]): ValueInfo[] => list as ValueInfo[]
-  const inputs = infos(session.inputMetadata)
-  const wants = inputs.some(({ name }) => name === "inputs_embeds")
   // This graph only looks up a few numbers in memory: the processor does that faster than a device.
   const embedding =
-    wants && embeddingPath !== undefined
+    wantsEmbeddings(session) && embeddingPath !== undefined
       ? await create(ort, placeGraph(embeddingPath), { ...common, executionProviders: ["cpu"] })
       : undefined
-  const signature = readSignature(
+  const signature = signatureOf(
     graphPath,
-    inputs,
-    infos(session.outputMetadata),
+    session,
     config,
-    embedding && {
-      path: embeddingPath!,
-      inputs: infos(embedding.inputMetadata),
-      outputs: infos(embedding.outputMetadata),
-    },
+    embedding && { path: embeddingPath!, graph: embedding },
   )
   if (isGpu) {
     // The cache stays on the device; only logits are copied back. The names of the outputs are

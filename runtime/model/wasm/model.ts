@@ -15,7 +15,7 @@ import { type CacheArray, Graph, type TensorConstructor } from "../ort/graph.ts"
 import { HostMemory } from "../ort/host.ts"
 import { loadError } from "../ort/refusal.ts"
 import { OrtSession } from "../ort/session.ts"
-import { readSignature, type ValueInfo } from "../ort/signature.ts"
+import { signatureOf, wantsEmbeddings } from "../ort/signature.ts"
 import { slimmed } from "../ort/slim.ts"
 
 /** The part of onnxruntime-web that is used: that of onnxruntime-node, and its settings. */
@@ -66,22 +66,15 @@ type HostSession = OrtSession<CacheArray, Float32Array>
 async function openGraph(ort: WasmOrt, options: WasmOptions, model: Uint8Array): Promise<HostSession> {
   const { graphPath, embeddingPath, config, slotCount, contextLength, batching } = options
   const { session, weightBytes } = await create(ort, options, graphPath, model)
-  const inputs = infos(session.inputMetadata)
-  const wants = inputs.some(({ name }) => name === "inputs_embeds")
   const embedding =
-    wants && embeddingPath !== undefined
+    wantsEmbeddings(session) && embeddingPath !== undefined
       ? await create(ort, options, embeddingPath, await options.read(embeddingPath))
       : undefined
-  const signature = readSignature(
+  const signature = signatureOf(
     graphPath,
-    inputs,
-    infos(session.outputMetadata),
+    session,
     config,
-    embedding && {
-      path: embeddingPath!,
-      inputs: infos(embedding.session.inputMetadata),
-      outputs: infos(embedding.session.outputMetadata),
-    },
+    embedding && { path: embeddingPath!, graph: embedding.session },
   )
   const Tensor = ort.Tensor as unknown as TensorConstructor
   const graph = new Graph(session, Tensor, signature, embedding?.session)
@@ -97,10 +90,6 @@ async function openGraph(ort: WasmOrt, options: WasmOptions, model: Uint8Array):
     await opened.close()
     throw error
   }
-}
-
-function infos(list: readonly unknown[]): ValueInfo[] {
-  return list as ValueInfo[]
 }
 
 /** Creates a session, with the files in which the graph keeps weights. */

@@ -13,7 +13,7 @@ import { Graph, type TensorConstructor } from "../ort/graph.ts"
 import { type OnnxGraph, readGraph } from "../ort/onnx.ts"
 import { loadError } from "../ort/refusal.ts"
 import { OrtSession, type SessionOptions } from "../ort/session.ts"
-import { readSignature, type ValueInfo } from "../ort/signature.ts"
+import { signatureOf, wantsEmbeddings } from "../ort/signature.ts"
 import { slimmed } from "../ort/slim.ts"
 import { isBelow, type PlacedGraph, placeGraph, weightBytes } from "../ort/weights.ts"
 import { type DeviceLogits, DeviceMemory } from "./memory.ts"
@@ -75,22 +75,16 @@ export async function openWebSession(device: Device, options: WebSessionOptions)
   const { graphPath, embeddingPath, config, ...rest } = options
   const ort = await startWebOrt(device.gpu)
   const session = await load(ort, graphPath, [{ name: "webgpu", device: device.device }])
-  const infos = (list: unknown): ValueInfo[] => list as ValueInfo[]
-  const inputs = infos(session.inputMetadata)
-  const wants = inputs.some(({ name }) => name === "inputs_embeds")
   // It only looks up a few numbers in memory.
   const embedding =
-    wants && embeddingPath !== undefined ? await load(ort, embeddingPath, ["wasm"]) : undefined
-  const signature = readSignature(
+    wantsEmbeddings(session) && embeddingPath !== undefined
+      ? await load(ort, embeddingPath, ["wasm"])
+      : undefined
+  const signature = signatureOf(
     graphPath,
-    inputs,
-    infos(session.outputMetadata),
+    session,
     config,
-    embedding && {
-      path: embeddingPath!,
-      inputs: infos(embedding.inputMetadata),
-      outputs: infos(embedding.outputMetadata),
-    },
+    embedding && { path: embeddingPath!, graph: embedding },
   )
   if (signature.hasStates) {
     throw new ModelError(
